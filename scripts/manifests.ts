@@ -79,7 +79,7 @@ function install(): string {
 /** helm of the test bed, else the one on the PATH. */
 function helm(): string {
   const program = programsOf(['api', 'kubelet']).find(({ name }) => name === 'helm');
-  return (program && findProgram(program, process.env)?.path) ?? 'helm';
+  return (program && findProgram(program, process.env)) ?? 'helm';
 }
 
 function write(name: string, text: string): void {

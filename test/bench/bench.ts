@@ -69,4 +69,6 @@ export function course(values: readonly number[]): string {
   return parts.map((part) => median(part).toFixed(0)).join(' ');
 }
 
+export const megabytes = (mebibytes: number): number => mebibytes * 1.048576;
+
 export const thousands = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');

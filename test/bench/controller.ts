@@ -1,22 +1,22 @@
-import { load } from 'js-yaml';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { shipped } from '../cluster/chart/shipped.ts';
+import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
-import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import { apply } from '../cluster/servers/kubectl.ts';
-import { statusOf } from '../cluster/servers/probe.ts';
 import { waitUntil } from '../cluster/servers/waiting.ts';
 import { policyManifest, unheldPods } from '../manifests.ts';
-import { controllerEnv } from './controller-flags.ts';
 import { usageOf, type Usage } from './process.ts';
 
-/** Starts the controller as in a pod: with a service account and no more rights than it needs. */
-export async function startController(cluster: Cluster, nodeFlags: string): Promise<DustpanProcess> {
+/** Starts the controller as in a pod of the chart: with its flags, a service account and no more rights than it needs. */
+export async function startController(cluster: Cluster): Promise<DustpanProcess> {
+  const { env } = await shipped('Deployment');
   // A kubeconfig would load the library that reads it, which no pod needs.
-  const env = { ...controllerEnv, ...mountServiceAccount(cluster, dustpanUser.name) };
-  return await startDustpan({ env, dir: cluster.dir, nodeArgs: nodeFlags.split(' ') });
+  const account = mountServiceAccount(cluster, dustpanUser.name);
+  return await startDustpan({ env: { ...env, ...account }, dir: cluster.dir });
 }
 
 /** Writes the only policy of the bench. */
@@ -51,45 +51,34 @@ export interface Scrape {
   readonly requests: number;
 }
 
-const bytesPerMiB = 1_024 ** 2;
-
 /** A scrape is 270 KB of garbage and some CPU time: too many would change what they measure. */
 export const scrapeEveryMs = 5_000;
 
-export async function scrape({ pid, metricsUrl }: DustpanProcess): Promise<Scrape> {
-  // The server may close an idle connection at the moment of the request: then the second request succeeds.
-  const text = await read(metricsUrl).catch(() => read(metricsUrl));
+export async function scrape(dustpan: DustpanProcess): Promise<Scrape> {
+  const metrics = [...(await dustpan.metrics())];
+  const sumOf = (name: string): number =>
+    metrics
+      .filter(([series]) => series === name || series.startsWith(`${name}{`))
+      .reduce((sum, [, value]) => sum + value, 0);
   return {
     atMs: performance.now(),
-    usage: usageOf(pid),
-    passes: metric(text, 'dustpan_pod_gc_plan_duration_seconds_count'),
-    planMs: metric(text, 'dustpan_pod_gc_plan_duration_seconds_sum') * 1_000,
-    lagMs: metric(text, 'nodejs_eventloop_lag_max_seconds') * 1_000,
-    heapMiB: metric(text, 'nodejs_heap_size_used_bytes') / bytesPerMiB,
-    requests: metric(text, 'dustpan_rest_client_requests_total'),
+    usage: usageOf(dustpan.pid),
+    passes: sumOf('dustpan_pod_gc_plan_duration_seconds_count'),
+    planMs: sumOf('dustpan_pod_gc_plan_duration_seconds_sum') * 1_000,
+    lagMs: sumOf('nodejs_eventloop_lag_max_seconds') * 1_000,
+    heapMiB: sumOf('nodejs_heap_size_used_bytes') / 1_024 ** 2,
+    requests: sumOf('dustpan_rest_client_requests_total'),
   };
 }
 
-const read = async (url: string): Promise<string> => await (await fetch(url)).text();
-
-/** The sum of a metric over all its labels; 0 without any. */
-function metric(exposition: string, name: string): number {
-  const samples = exposition.matchAll(new RegExp(`^${name}(?:\\{[^\\n]*\\})? (\\S+)$`, 'gm'));
-  return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
-}
-
-const start = { timeout: 300_000 };
+const patience = { timeout: 300_000 };
 
 /** Waits for the first pass; until the caches are full it only sends the probes of a kubelet, which cost less than a scrape. */
 export async function firstPass(dustpan: DustpanProcess): Promise<Scrape> {
-  const isReady = async (): Promise<boolean> => (await statusOf(`${dustpan.healthUrl}/readyz`)) === 200;
-  await waitUntil('the controller is ready', isReady, start);
+  await waitUntil('the controller is ready', async () => (await dustpan.probe('/readyz')) === 200, patience);
   let last = await scrape(dustpan);
-  const hasPassed = async (): Promise<boolean> => {
-    last = await scrape(dustpan);
-    return last.passes > 0;
-  };
-  await waitUntil('the first pass', hasPassed, start);
+  const hasPassed = async (): Promise<boolean> => (last = await scrape(dustpan)).passes > 0;
+  await waitUntil('the first pass', hasPassed, patience);
   return last;
 }
 

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster, type User } from '../cluster/servers/cluster.ts';
 import { etcdClient, type EtcdClient } from '../cluster/servers/etcd.ts';
+import { waitUntil } from '../cluster/servers/waiting.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { progress } from './bench.ts';
 import { usageOf } from './process.ts';
@@ -34,22 +34,18 @@ export async function startServers(users: readonly User[]): Promise<Servers> {
  */
 export const historySeconds = 80;
 
-const intervalMs = 2_000;
-const idlePercent = 15;
-/** 200 000 pods take minutes on a busy machine. */
-const timeoutMs = 600_000;
+const idle = { timeout: 600_000, interval: 2_000, percent: 15 };
 
-/** Waits until etcd and the API server have processed the writes so far. */
+/** Waits until etcd and the API server have processed the writes so far; 200 000 pods take minutes on a busy machine. */
 export async function settled(cluster: Cluster): Promise<void> {
   const cpuMs = (): number =>
     1_000 * (usageOf(cluster.pid('etcd')).cpuSeconds + usageOf(cluster.pid('api')).cpuSeconds);
-  const deadline = performance.now() + timeoutMs;
-  let before = cpuMs();
-  for (;;) {
-    await sleep(intervalMs);
+  let before = -Infinity;
+  const isIdle = (): boolean => {
     const now = cpuMs();
-    if ((now - before) * 100 < idlePercent * intervalMs) return;
-    if (performance.now() > deadline) throw new Error(`the servers are still busy after ${timeoutMs} ms`);
+    const used = now - before;
     before = now;
-  }
+    return used * 100 < idle.percent * idle.interval;
+  };
+  await waitUntil('the servers are idle', isIdle, idle);
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { testFiles, type TestFiles } from './jail/test-files.ts';
-import { binaries, type Found } from './programs/binaries.ts';
+import { binaries } from './programs/binaries.ts';
 import { jail, type JailOptions } from './jail/jail.ts';
 import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
@@ -29,9 +29,9 @@ export async function inJail(command: readonly string[], options: InJailOptions 
   return code;
 }
 
-function linkPrograms(bin: string, found: Found): string {
+function linkPrograms(bin: string, found: Readonly<Record<string, string>>): string {
   mkdirSync(bin);
-  for (const [name, path] of Object.entries(found.bin)) symlinkSync(path, join(bin, name));
+  for (const [name, path] of Object.entries(found)) symlinkSync(path, join(bin, name));
   return bin;
 }
 

@@ -11,43 +11,39 @@ export const dim = (text: string): string => paint('2', text);
 export const red = (text: string): string => paint('31', text);
 export const green = (text: string): string => paint('32', text);
 
-/** Prints lines; on a terminal a frame replaces the frame before. */
-export class Screen {
-  #frameLines = 0;
+/** The lines of the last frame, which the next one replaces on a terminal. */
+let frameLines = 0;
 
-  print(line = ''): void {
-    this.#frameLines = 0;
-    process.stdout.write(`${line}\n`);
-  }
+export function print(line = ''): void {
+  frameLines = 0;
+  process.stdout.write(`${line}\n`);
+}
 
-  frame(lines: readonly string[]): void {
-    if (!isTerminal) return;
-    if (this.#frameLines > 0) process.stdout.write(`\u001b[${this.#frameLines}A\u001b[J`);
-    process.stdout.write(`${lines.join('\n')}\n`);
-    this.#frameLines = lines.length;
-  }
+/** Without a terminal only the last frame is printed; the last one stays. */
+export function frame(lines: readonly string[], { isLast = false } = {}): void {
+  if (!isTerminal && !isLast) return;
+  if (frameLines > 0) process.stdout.write(`\u001b[${frameLines}A\u001b[J`);
+  process.stdout.write(`${lines.join('\n')}\n`);
+  frameLines = isLast ? 0 : lines.length;
+}
 
-  /** Prints the last frame, which stays; without a terminal it is the only one. */
-  lastFrame(lines: readonly string[]): void {
-    if (isTerminal) this.frame(lines);
-    else process.stdout.write(`${lines.join('\n')}\n`);
-    this.#frameLines = 0;
-  }
+/** Prints the meanings of these reasons, in the order of the catalog. */
+export function explain(
+  catalog: Readonly<Record<string, { readonly meaning: string }>>,
+  reasons: ReadonlySet<string>,
+): void {
+  for (const [reason, { meaning }] of Object.entries(catalog).filter(([one]) => reasons.has(one)))
+    for (const [i, line] of wrapped(meaning, screenWidth - reasonWidth, '').entries())
+      print(dim(`${(i === 0 ? reason : '').padEnd(reasonWidth)}${line}`));
+}
 
-  /** Prints the meanings of these reasons, in the order of the catalog. */
-  explain(
-    catalog: Readonly<Record<string, { readonly meaning: string }>>,
-    reasons: ReadonlySet<string>,
-  ): void {
-    for (const [reason, { meaning }] of Object.entries(catalog))
-      if (reasons.has(reason))
-        for (const [i, line] of wrapped(meaning, screenWidth - reasonWidth, '').entries())
-          this.print(dim(`${(i === 0 ? reason : '').padEnd(reasonWidth)}${line}`));
-  }
+export function bar(percent: number): string {
+  const full = Math.min(20, Math.round(percent / 5));
+  return `[${'#'.repeat(full)}${'-'.repeat(20 - full)}]`;
 }
 
 /** Columns as wide as their longest cell; numbers are right-aligned. */
-function table(rows: readonly (readonly string[])[]): string[] {
+export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );
@@ -59,52 +55,23 @@ function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** The outcome of one object for `outcomeTable`. */
-interface Outcome {
-  readonly group: string;
-  readonly outcome: string;
-  readonly reason: string;
-}
-
-/** One line per group, outcome and reason: the groups in the order of their first objects, what is gone before what was kept. */
-export function outcomeTable(outcomes: readonly Outcome[]): string[] {
-  const groups = countBy(outcomes, ({ group }) => group);
-  const rows = [...groups].flatMap(([group, total]) => {
-    const members = outcomes.filter((one) => one.group === group);
-    const counts = countBy(members, ({ outcome, reason }) => `${outcome}/${reason}`);
-    return [...counts].toSorted(byName).map(([key, count], i) => {
-      const [outcome = '', reason = ''] = key.split('/');
-      return [...(i === 0 ? [group, String(total)] : ['', '']), outcome, String(count), reason];
-    });
-  });
-  return table([['', 'made', '', '', ''], ...rows]);
-}
-
-const barWidth = 20;
-
-export function bar(percent: number): string {
-  const full = Math.round((percent * barWidth) / 100);
-  return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
-}
-
 type Count = readonly [name: string, count: number];
-const byName = ([a]: Count, [b]: Count): number => a.localeCompare(b, 'en');
-const byCount = (a: Count, b: Count): number => b[1] - a[1] || byName(a, b);
 
-function countBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-  return counts;
-}
+export const countBy = (names: Iterable<string>): readonly Count[] =>
+  [...Map.groupBy(names, (name) => name)].map(([name, same]) => [name, same.length]);
+
+const byCount = (a: Count, b: Count): number => b[1] - a[1] || a[0].localeCompare(b[0], 'en');
 
 /** What a plan removes and keeps, by reason, side by side, the most frequent reason first. */
 export function sideBySide(due: Iterable<string>, kept: Iterable<string>): string[] {
-  const cells = (reasons: Iterable<string>, indent: string): string[][] =>
-    [...countBy(reasons, (reason) => reason)]
+  const [left, right] = [due, kept].map((reasons, i) =>
+    countBy(reasons)
       .toSorted(byCount)
-      .map(([reason, count]) => [`${indent}${reason}`, String(count)]);
-  const [left, right] = [cells(due, '  '), cells(kept, '     ')];
-  const longer = left.length > right.length ? left : right;
-  const rows = longer.map((_, i) => [...(left[i] ?? ['', '']), ...(right[i] ?? ['', ''])]);
+      .map(([reason, count]) => [`${i === 0 ? '  ' : '     '}${reason}`, String(count)]),
+  );
+  const rows = Array.from({ length: Math.max(left?.length ?? 0, right?.length ?? 0) }, (_, i) => [
+    ...(left?.[i] ?? ['', '']),
+    ...(right?.[i] ?? ['', '']),
+  ]);
   return table([['  due', '', '     kept', ''], ...rows]);
 }

@@ -12,7 +12,7 @@ const suite = 'test/contract/kube/';
 const needed = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
 const found = programsOf(['etcd', 'api', 'kcm'])
   .filter(({ name }) => needed.includes(name))
-  .map((program) => ({ name: program.name, path: findProgram(program, process.env)?.path }));
+  .map((program) => ({ name: program.name, path: findProgram(program, process.env) }));
 const missing = found.filter(({ path }) => path === undefined).map(({ name }) => name);
 
 if (process.env['DUSTPAN_REQUIRE_CLUSTER'] === '1') {

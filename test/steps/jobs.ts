@@ -21,8 +21,25 @@ export async function runJobs(jobs: readonly Job[], { atOnce, log, print }: Opti
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return await only.run();
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-output-'));
+  const left = jobs.entries();
+  const ended: { readonly name: string; readonly code: number; readonly output: string }[] = [];
+  const startedAt = performance.now();
+  let shown = Promise.resolve();
+  const worker = async (): Promise<void> => {
+    for (const [i, { name, run }] of left) {
+      if (ended.some(({ code }) => isEnding(code))) return;
+      log(`${name} begins`);
+      const output = join(dir, `${i}`);
+      const done = ended.push({ name, output, code: await printingTo(output, run) });
+      // One after the other, or two that end together are mixed.
+      shown = shown.then(() => print(output));
+      await shown;
+      const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+      log(`${done} of ${jobs.length} done, ${minutes} min`);
+    }
+  };
   try {
-    const ended = await allOf(jobs, dir, { atOnce, log, print });
+    await Promise.all(Array.from({ length: atOnce }, worker));
     const ending = ended.find(({ code }) => isEnding(code));
     if (ending !== undefined) return ending.code;
     const failed = ended.filter(({ code }) => code !== 0);
@@ -42,39 +59,6 @@ interface Options {
   /** Sinks for lines and for output files. */
   readonly log: (line: string) => void;
   readonly print: (file: string) => Promise<void>;
-}
-
-/** A job that has ended, with its exit code and output file. */
-interface Ended {
-  readonly name: string;
-  readonly code: number;
-  readonly output: string;
-}
-
-async function allOf(
-  jobs: readonly Job[],
-  dir: string,
-  { atOnce, log, print }: Options,
-): Promise<readonly Ended[]> {
-  const left = jobs.entries();
-  const ended: Ended[] = [];
-  const startedAt = performance.now();
-  let shown = Promise.resolve();
-  const worker = async (): Promise<void> => {
-    for (const [i, { name, run }] of left) {
-      if (ended.some(({ code }) => isEnding(code))) return;
-      log(`${name} begins`);
-      const output = join(dir, `${i}`);
-      const done = ended.push({ name, output, code: await printingTo(output, run) });
-      // One after the other, or two that end together are mixed.
-      shown = shown.then(() => print(output));
-      await shown;
-      const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-      log(`${done} of ${jobs.length} done, ${minutes} min`);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return ended;
 }
 
 /** The exit code of a child that has ended; 128 and the number of the signal that ended it, as in a shell. */

@@ -18,8 +18,7 @@ export type PodKind = (typeof podKinds)[number];
 export type Action =
   | { readonly do: 'start'; readonly kind: PodKind; readonly image: number; readonly seconds: number }
   | { readonly do: 'delete'; readonly position: number }
-  | { readonly do: 'pull'; readonly from: number; readonly count: number }
-  | { readonly do: 'drop'; readonly position: number };
+  | { readonly do: 'pull'; readonly from: number; readonly count: number };
 
 export const victims = ['api', 'ctd', 'kubelet', 'agent', 'controller'] as const;
 export type Victim = (typeof victims)[number];
@@ -56,9 +55,8 @@ export function* faultsOf(seed: number): Generator<Timed<Fault>, never> {
 function actionOf(random: Random): Action {
   const roll = random.next();
   if (roll < 0.6) return startOf(random);
-  if (roll < 0.74) return { do: 'delete', position: random.next() };
-  if (roll < 0.92) return { do: 'pull', from: random.int(imageCounts.unused), count: 1 + random.int(8) };
-  return { do: 'drop', position: random.next() };
+  if (roll < 0.76) return { do: 'delete', position: random.next() };
+  return { do: 'pull', from: random.int(imageCounts.unused), count: 1 + random.int(8) };
 }
 
 /** Most pods end by themselves: the policy is about those. */

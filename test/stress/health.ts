@@ -1,32 +1,25 @@
 import { join } from 'node:path';
 import { usageOf } from '../bench/process.ts';
-import {
-  claimOf,
-  isFailedRemoval,
-  kubeletClaimOf,
-  LogTail,
-  parseDustpanLine,
-  type DustpanLine,
-} from './logs.ts';
-import type { Ledger } from './ledger.ts';
-import { memoryLimitMiB, type Stage } from './stage.ts';
-
-type Component = 'agent' | 'controller';
-const components: readonly Component[] = ['agent', 'controller'];
+import { claimOf, isFailedRemoval, kubeletClaimOf, LogTail, parseDustpanLine } from './claims.ts';
+import type { DustpanLine, Ledger } from './claims.ts';
+import { components, type Component, type Stage } from './stage.ts';
 
 /** After a fault, until its watches and back-offs are over. */
 const recoveryMs = 45_000;
 
+/** Without a fault, a server on a busy machine may still exceed a deadline: of a request, of the end of an evicted pod, of a bookmark. */
+const isLate =
+  /did not respond (to .+ )?within \d|^evicted pod has not ended|nothing arrived from the watch of .+ for \d/;
+
 /** Reads the processes and logs of dustpan and the log of the kubelet. */
 export class Health {
+  /** The memory of each process at each check. */
+  readonly residentMiB: Readonly<Record<Component, number[]>> = { agent: [], controller: [] };
   readonly #stage: Stage;
   readonly #ledger: Ledger;
   /** Without faults dustpan has no reason for a warning. */
   readonly #hasFaults: boolean;
   readonly #tails: Readonly<Record<Component | 'kubelet', LogTail>>;
-  readonly #limitsMiB = { agent: memoryLimitMiB('agent'), controller: memoryLimitMiB('controller') };
-  readonly #residentMiB = new Map<Component, number[]>();
-  #kubeletErrors = new Map<string, number>();
 
   constructor(stage: Stage, ledger: Ledger, hasFaults: boolean) {
     this.#stage = stage;
@@ -36,21 +29,15 @@ export class Health {
     this.#tails = { agent: tail('agent'), controller: tail('dustpan'), kubelet: tail('kubelet') };
   }
 
-  /** The memory of each process at each check. */
-  get residentMiB(): ReadonlyMap<Component, readonly number[]> {
-    return this.#residentMiB;
-  }
-
-  /** How often the kubelet logged each error about a removal. */
-  get kubeletErrors(): ReadonlyMap<string, number> {
-    return this.#kubeletErrors;
-  }
-
   /** Returns what is wrong; `lastFaultMs` is the end of the last fault, or now during one. */
   check(lastFaultMs: number): readonly string[] {
-    const failedRemovals = this.#readKubelet().filter(isFailedRemoval);
+    const kubeletLines = this.#tails.kubelet.read();
+    const year = new Date().getFullYear();
+    for (const claim of kubeletLines.flatMap((line) => kubeletClaimOf(line, year) ?? []))
+      this.#ledger.add(claim);
+    const failedRemovals = this.#hasFaults ? [] : kubeletLines.filter(isFailedRemoval);
     return [
-      ...(this.#hasFaults ? [] : failedRemovals.map((line) => `the kubelet logged: ${line}`)),
+      ...failedRemovals.map((line) => `the kubelet logged: ${line}`),
       ...this.#stage.ended().map((victim) => `${victim} has ended by itself`),
       ...components.flatMap((component) => [
         ...this.#memory(component),
@@ -60,19 +47,12 @@ export class Health {
   }
 
   #memory(component: Component): readonly string[] {
-    const process = this.#stage.processes.get(component);
-    if (process?.isRunning !== true) return [];
-    const residentMiB = residentMiBOf(process.pid);
-    // A process that was just killed has no memory, and its exit is not reported yet.
-    if (Number.isNaN(residentMiB)) return [];
-    const readings = this.#residentMiB.get(component) ?? [];
-    readings.push(residentMiB);
-    this.#residentMiB.set(component, readings);
-    const limit = this.#limitsMiB[component];
-    if (residentMiB <= limit) return [];
-    return [
-      `the ${component} uses ${residentMiB.toFixed(0)} MiB, more than the chart's limit of ${limit} MiB`,
-    ];
+    const mebibytes = residentMiBOf(this.#stage.processes.get(component));
+    if (mebibytes === undefined) return [];
+    this.residentMiB[component].push(mebibytes);
+    const limit = this.#stage.shipped[component].limitMiB;
+    if (mebibytes <= limit) return [];
+    return [`the ${component} uses ${mebibytes.toFixed(0)} MiB, more than the chart's limit of ${limit} MiB`];
   }
 
   #line(component: Component, text: string, lastFaultMs: number): readonly string[] {
@@ -95,31 +75,14 @@ export class Health {
     if (this.#hasFaults) return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
     return (level === 'error' || level === 'warn') && !isLate.test(`${msg}: ${err}`);
   }
-
-  #readKubelet(): readonly string[] {
-    const year = new Date().getFullYear();
-    const lines = this.#tails.kubelet.read();
-    for (const line of lines) {
-      const claim = kubeletClaimOf(line, year);
-      if (claim !== undefined) this.#ledger.add(claim);
-      if (!line.startsWith('E') || !/failed to remove|garbage collection failed|code = NotFound/i.test(line))
-        continue;
-      const message = /\] (?:"([^"]*)"|(.*))/.exec(line)?.slice(1).join('') ?? line;
-      this.#kubeletErrors.set(message, (this.#kubeletErrors.get(message) ?? 0) + 1);
-    }
-    return lines;
-  }
 }
 
-/** Without a fault, a server on a busy machine may still exceed a deadline: of a request, of the end of an evicted pod, of a bookmark. */
-const isLate =
-  /did not respond (to .+ )?within \d|^evicted pod has not ended|nothing arrived from the watch of .+ for \d/;
-
-/** 0 when the process has just ended. */
-function residentMiBOf(pid: number): number {
+/** undefined when the process has ended: a process that was just killed has no memory, and its exit is not reported yet. */
+function residentMiBOf(process: { readonly pid: number } | undefined): number | undefined {
   try {
-    return usageOf(pid).residentMiB;
+    const { residentMiB } = usageOf(process?.pid);
+    return Number.isNaN(residentMiB) ? undefined : residentMiB;
   } catch {
-    return 0;
+    return undefined;
   }
 }

@@ -2,8 +2,7 @@
 import { scriptOptions } from '../../scripts/arguments.ts';
 import { course } from '../bench/bench.ts';
 import { inJail } from '../cluster/run.ts';
-import { printed } from '../cluster/stress/settings.ts';
-import { stress } from './run.ts';
+import { print, stress } from './run.ts';
 
 const { values: options } = scriptOptions({
   options: {
@@ -14,23 +13,17 @@ const { values: options } = scriptOptions({
     'two-collectors': { type: 'boolean', default: false },
   },
 });
-/** Of the file system for images. */
-const imageFsMB = 512;
-const parts = ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'] as const;
-
 if (process.env['BED_DIR'] === undefined) {
-  process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB, parts });
+  const parts = ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'] as const;
+  process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB: 512, parts });
 } else {
   const two = options['two-collectors'];
-  const { violations, residentMiB } = await stress(
-    {
-      ...{ minutes: Number(options.minutes), seed: Number(options.seed) },
-      ...{ hasFaults: !two && !options['no-faults'], kubelet: two ? 'collecting' : 'idle' },
-    },
-    printed,
-  );
-  for (const [component, values] of residentMiB)
-    printed(`memory of the ${component} over time, MiB: ${course(values)}`);
-  printed(violations.length === 0 ? 'every invariant held' : `${violations.length} invariants did not hold`);
+  const { violations, residentMiB } = await stress({
+    ...{ minutes: Number(options.minutes), seed: Number(options.seed) },
+    ...{ hasFaults: !two && !options['no-faults'], kubelet: two ? 'collecting' : 'idle' },
+  });
+  for (const [component, values] of Object.entries(residentMiB))
+    print(`memory of the ${component} over time, MiB: ${course(values)}`);
+  print(violations.length === 0 ? 'every invariant held' : `${violations.length} invariants did not hold`);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

@@ -5,8 +5,48 @@ import type { ApiClient } from '../bench/api-client.ts';
 import { crictl } from '../cluster/node/crictl.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
 import type { OnWire } from '../../src/kube/codec/wire.ts';
-import type { Observation, SeenContainer, SeenImage, SeenPod, SeenSandbox } from './observation.ts';
 import type { Rest } from './remains.ts';
+
+export interface SeenPod {
+  readonly name: string;
+  readonly uid: string;
+  readonly phase: string;
+  readonly isBound: boolean;
+  readonly isDeleting: boolean;
+  readonly images: readonly string[];
+  readonly terminations: readonly { readonly container: string; readonly exitCode: number }[];
+  /** Unix milliseconds; undefined = no container has finished. */
+  readonly finishedAtMs: number | undefined;
+}
+
+export interface SeenContainer {
+  readonly id: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly name: string;
+  readonly image: string;
+  readonly isRunning: boolean;
+}
+
+export interface SeenImage {
+  readonly id: string;
+  readonly tags: readonly string[];
+}
+
+/** What the servers list. */
+export interface Lists {
+  readonly images: readonly SeenImage[];
+  readonly containers: readonly SeenContainer[];
+  readonly pods: readonly SeenPod[];
+}
+
+/** One look at the node. A list that could not be read is undefined. The pods are read last. */
+export type Observation = { readonly atMs: number } & {
+  readonly [list in keyof Lists]: Lists[list] | undefined;
+};
+
+export const isOver = ({ phase }: Pick<SeenPod, 'phase'>): boolean =>
+  phase === 'Succeeded' || phase === 'Failed';
 
 /** Reads what the node's servers and directories show. */
 export class Observer {
@@ -55,16 +95,14 @@ export class Observer {
     const { containers } = await this.#list<{ containers: CriContainer[] }>('ps', '-a');
     return containers.map(({ id, state, metadata, image, labels }) => ({
       ...{ id, pod: labels[podLabel] ?? '', podUid: labels[uidLabel] ?? '' },
-      ...{ name: metadata.name, attempt: metadata.attempt ?? 0 },
-      ...{ image: image.userSpecifiedImage ?? image.image, isRunning: state === 'CONTAINER_RUNNING' },
+      ...{ name: metadata.name, image: image.userSpecifiedImage ?? image.image },
+      isRunning: state === 'CONTAINER_RUNNING',
     }));
   }
 
-  async #sandboxes(): Promise<readonly SeenSandbox[]> {
-    const { items } = await this.#list<{ items: CriSandbox[] }>('pods');
-    return items.map(({ id, state, labels }) => ({
-      ...{ id, podUid: labels[uidLabel] ?? '', isReady: state === 'SANDBOX_READY' },
-    }));
+  async #sandboxes(): Promise<Rest['sandboxes']> {
+    const { items } = await this.#list<{ items: Pick<CriContainer, 'id' | 'labels'>[] }>('pods');
+    return items.map(({ id, labels }) => ({ id, podUid: labels[uidLabel] ?? '' }));
   }
 
   async #list<T>(...command: readonly string[]): Promise<T> {
@@ -83,12 +121,10 @@ interface CriImage {
 interface CriContainer {
   readonly id: string;
   readonly state: string;
-  readonly metadata: { readonly name: string; readonly attempt?: number };
+  readonly metadata: { readonly name: string };
   readonly image: { readonly image: string; readonly userSpecifiedImage?: string };
   readonly labels: Readonly<Record<string, string>>;
 }
-
-type CriSandbox = Pick<CriContainer, 'id' | 'state' | 'labels'>;
 
 type ApiPod = OnWire<{
   metadata: { name: string; uid: string; deletionTimestamp?: string };
@@ -108,10 +144,7 @@ function seenPod({ metadata, spec, status }: ApiPod): SeenPod {
     ...{ name: metadata.name, uid: metadata.uid, phase: status.phase ?? 'Pending' },
     ...{ isBound: spec.nodeName !== undefined, isDeleting: metadata.deletionTimestamp !== undefined },
     images: [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ image }) => image ?? []),
-    terminations: ended.map(({ name, exitCode, reason = '', containerID = '' }) => ({
-      ...{ container: name, exitCode, reason, containerId: containerID },
-    })),
-    waiting: statuses.flatMap(({ state }) => state?.waiting?.reason ?? []),
+    terminations: ended.map(({ name, exitCode }) => ({ container: name, exitCode })),
     finishedAtMs: finished.length > 0 ? Math.max(...finished) : undefined,
   };
 }

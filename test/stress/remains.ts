@@ -1,13 +1,10 @@
-import { isOver, type SeenContainer, type SeenImage, type SeenPod, type SeenSandbox } from './observation.ts';
-import { isKept, programOf } from './pods.ts';
+import { isKept, programOf } from './load.ts';
+import { isOver, type Lists, type SeenImage, type SeenPod } from './observer.ts';
 
 /** Everything that the policy governs, at one moment after the load. */
-export interface Rest {
+export interface Rest extends Lists {
   readonly atMs: number;
-  readonly pods: readonly SeenPod[];
-  readonly containers: readonly SeenContainer[];
-  readonly sandboxes: readonly SeenSandbox[];
-  readonly images: readonly SeenImage[];
+  readonly sandboxes: readonly { readonly id: string; readonly podUid: string }[];
   /** UIDs of pods that have a log directory. */
   readonly logDirectories: readonly string[];
   /** Links to logs that are gone. */
@@ -21,16 +18,17 @@ export interface Rest {
   readonly usedPercent: number;
 }
 
+export const keptImages: readonly string[] = ['bed.test/kept:1', 'bed.test/kept:2'];
+
 /** The limits of the policy. */
-export interface Limits {
-  readonly terminatedPods: number;
-  readonly failedTtlMs: number;
-  readonly deadPerContainer: number;
-  readonly rotatedPerContainer: number;
-  readonly highThresholdPercent: number;
-  readonly imageMaximumAgeMs: number | undefined;
-  readonly keptImages: readonly string[];
-}
+export const limits = {
+  terminatedPods: 6,
+  failedTtlMs: 20_000,
+  deadPerContainer: 1,
+  rotatedPerContainer: 1,
+  highThresholdPercent: 45,
+  imageMaximumAgeMs: 20_000,
+} as const;
 
 /** Two passes and what they wait for; the API server's times have whole seconds. */
 const leewayMs = 15_000;
@@ -39,39 +37,32 @@ const rotatedLeewayMs = 30_000 + leewayMs;
 const pauseImage = 'bed.test/pause:1';
 
 /** Returns one line for each object that the policy or its pod's program does not allow. */
-export function offPolicy(rest: Rest, limits: Limits): readonly string[] {
-  return [
-    ...podsOff(rest, limits),
-    ...containersOff(rest, limits),
-    ...logsOff(rest, limits),
-    ...imagesOff(rest, limits),
-  ];
+export function offPolicy(rest: Rest, hasMaximumAge: boolean): readonly string[] {
+  return [...podsOff(rest), ...containersOff(rest), ...logsOff(rest), ...imagesOff(rest, hasMaximumAge)];
 }
 
-function podsOff({ pods, atMs }: Rest, { terminatedPods, failedTtlMs }: Limits): readonly string[] {
+function podsOff({ pods, atMs }: Rest): readonly string[] {
   const finished = pods.filter((pod) => isOver(pod) && !isKept(pod.name) && !pod.isDeleting);
-  const tooMany = finished.length - terminatedPods;
-  const old = (pod: SeenPod): boolean =>
-    pod.phase === 'Failed' && (pod.finishedAtMs ?? atMs) < atMs - failedTtlMs - leewayMs;
-  const evicted = (pod: SeenPod): boolean => programOf(pod.name)?.ends === 'evicted' && !isOver(pod);
-  const notStarted = (pod: SeenPod): boolean =>
-    programOf(pod.name)?.ends === 'never' && pod.phase !== 'Running';
+  const tooMany = finished.length - limits.terminatedPods;
+  const names = finished.map(({ name }) => name).join(', ');
+  const isOld = ({ phase, finishedAtMs = atMs }: SeenPod): boolean =>
+    phase === 'Failed' && finishedAtMs < atMs - limits.failedTtlMs - leewayMs;
+  const problemOf = (pod: SeenPod): string | undefined => {
+    const ends = programOf(pod.name)?.ends;
+    if (pod.isDeleting) return 'is still being deleted';
+    if (finished.includes(pod) && isOld(pod)) return 'has failed and is past its time to live';
+    if (ends === 'evicted' && !isOver(pod)) return 'exceeds a limit of local storage and is not evicted';
+    return ends === 'never' && pod.phase !== 'Running' ? `does not run: ${pod.phase}` : undefined;
+  };
   return [
-    ...(tooMany > 0 ? [`${tooMany} finished pods beyond the threshold: ${namesOf(finished)}`] : []),
-    ...finished.filter(old).map(({ name }) => `pod ${name} has failed and is past its time to live`),
-    ...pods
-      .filter(evicted)
-      .map(({ name }) => `pod ${name} exceeds a limit of local storage and is not evicted`),
-    ...pods
-      .filter(notStarted)
-      .map(({ name, phase, waiting }) => `pod ${name} does not run: ${[phase, ...waiting].join(', ')}`),
-    ...pods.filter(({ isDeleting }) => isDeleting).map(({ name }) => `pod ${name} is still being deleted`),
+    ...(tooMany > 0 ? [`${tooMany} finished pods beyond the threshold: ${names}`] : []),
+    ...pods.flatMap((pod) =>
+      problemOf(pod) === undefined ? [] : [`pod ${pod.name} ${problemOf(pod) ?? ''}`],
+    ),
   ];
 }
 
-const namesOf = (pods: readonly SeenPod[]): string => pods.map(({ name }) => name).join(', ');
-
-function containersOff({ pods, containers, sandboxes }: Rest, limits: Limits): readonly string[] {
+function containersOff({ pods, containers, sandboxes }: Rest): readonly string[] {
   const podOf = new Map(pods.map((pod) => [pod.uid, pod]));
   const isUnknown = ({ podUid }: { readonly podUid: string }): boolean => !podOf.has(podUid);
   const dead = containers.filter(({ isRunning, pod }) => !isRunning && !isKept(pod));
@@ -87,10 +78,7 @@ function containersOff({ pods, containers, sandboxes }: Rest, limits: Limits): r
   ];
 }
 
-function logsOff(
-  { pods, atMs, logDirectories, brokenLinks, rotatedLogs }: Rest,
-  { rotatedPerContainer }: Limits,
-): readonly string[] {
+function logsOff({ pods, atMs, logDirectories, brokenLinks, rotatedLogs }: Rest): readonly string[] {
   const uids = new Set(pods.map(({ uid }) => uid));
   const settled = rotatedLogs.filter(({ rotatedAtMs }) => rotatedAtMs < atMs - rotatedLeewayMs);
   const byLog = [...Map.groupBy(settled, ({ log }) => log)];
@@ -100,19 +88,22 @@ function logsOff(
       .map((uid) => `log directory of pod ${uid}, which is gone`),
     ...brokenLinks.map((path) => `log link ${path} points to nothing`),
     ...byLog
-      .filter(([, files]) => files.length > rotatedPerContainer)
+      .filter(([, files]) => files.length > limits.rotatedPerContainer)
       .map(([log, files]) => `${files.length} rotated files of log ${log}`),
   ];
 }
 
-function imagesOff({ pods, containers, images, usedPercent }: Rest, limits: Limits): readonly string[] {
+function imagesOff(
+  { pods, containers, images, usedPercent }: Rest,
+  hasMaximumAge: boolean,
+): readonly string[] {
   const used = new Set([
-    ...[pauseImage, ...limits.keptImages],
+    ...[pauseImage, ...keptImages],
     ...pods.filter((pod) => !isOver(pod)).flatMap((pod) => pod.images),
     ...containers.map(({ image }) => image),
   ]);
   const isUsed = ({ id, tags }: SeenImage): boolean => used.has(id) || tags.some((tag) => used.has(tag));
-  const unused = limits.imageMaximumAgeMs === undefined ? [] : images.filter((image) => !isUsed(image));
+  const unused = hasMaximumAge ? images.filter((image) => !isUsed(image)) : [];
   const isFull = usedPercent >= limits.highThresholdPercent && images.some((image) => !isUsed(image));
   return [
     ...unused.map(({ id, tags }) => `image ${tags.join(' ') || id} is unused and past its maximum age`),

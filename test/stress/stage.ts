@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { load } from 'js-yaml';
-import { memoryEnvironment } from '../../src/commands/agent/command.ts';
-import { parseQuantity } from '../../src/runtime/text/quantity.ts';
 import { apiClient, type ApiClient } from '../bench/api-client.ts';
-import { controllerEnv, nodeFlagsFor } from '../bench/controller-flags.ts';
 import { agentUser, startAgent } from '../cluster/agent/agent.ts';
 import { archiveOf, idleKubelet, keepingContainers } from '../cluster/agent/environment.ts';
+import { shipped, type Shipped } from '../cluster/chart/shipped.ts';
 import {
   dustpanUser,
   mountServiceAccount,
@@ -14,38 +9,25 @@ import {
   relayTo,
   startController,
 } from '../cluster/controller/dustpan.ts';
-import { repositoryRoot } from '../cluster/repository.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../cluster/servers/cluster.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import { apply } from '../cluster/servers/kubectl.ts';
 import { policyManifest } from '../manifests.ts';
 import type { Relay } from '../proxies.ts';
 import { victims, type Fault, type Victim } from './actions.ts';
-import type { Limits } from './remains.ts';
+import { keptImages, limits } from './remains.ts';
 
 /** Which kubelet the agent runs beside: one that collects nothing by itself, or one that collects every few seconds. */
 export type KubeletKind = 'idle' | 'collecting';
 
-const keptImages: readonly string[] = ['bed.test/kept:1', 'bed.test/kept:2'];
-
-/** The policy of both runs, as its limits. */
-export const limitsFor = (kubelet: KubeletKind): Limits => ({
-  terminatedPods: 6,
-  failedTtlMs: 20_000,
-  deadPerContainer: 1,
-  rotatedPerContainer: 1,
-  highThresholdPercent: 45,
-  // Else dustpan would leave nothing to the kubelet.
-  imageMaximumAgeMs: kubelet === 'idle' ? 20_000 : undefined,
-  keptImages,
-});
+export const components = ['agent', 'controller'] as const;
+export type Component = (typeof components)[number];
+const isComponent = (victim: Victim): victim is Component => components.some((one) => one === victim);
 
 const lowThresholdPercent = 35;
 
-function policyOf(kubelet: KubeletKind): object {
-  const limits = limitsFor(kubelet);
-  const { imageMaximumAgeMs: maximumAgeMs } = limits;
-  return policyManifest('stress', {
+const policyOf = (kubelet: KubeletKind): object =>
+  policyManifest('stress', {
     mode: 'Enforce',
     pods: {
       terminated: {
@@ -58,8 +40,9 @@ function policyOf(kubelet: KubeletKind): object {
     nodes: {
       imageGC: {
         ...{ highThresholdPercent: limits.highThresholdPercent, lowThresholdPercent, minimumAge: '2s' },
-        ...{ keep: limits.keptImages, repullBackoff: false, holdAbove: 0 },
-        ...(maximumAgeMs !== undefined && { maximumAge: `${maximumAgeMs}ms` }),
+        ...{ keep: keptImages, repullBackoff: false, holdAbove: 0 },
+        // Else dustpan would leave nothing to the kubelet.
+        ...(kubelet === 'idle' && { maximumAge: `${limits.imageMaximumAgeMs}ms` }),
       },
       containerGC: {
         // The kubelet keeps one, and removes the others as soon as dustpan does.
@@ -70,7 +53,6 @@ function policyOf(kubelet: KubeletKind): object {
       localStorageEviction: { evictAtPercent: 90, gracePeriodSeconds: 1 },
     },
   });
-}
 
 /** The kubelet logs each of its removals. */
 const logsRemovals = '--vmodule=kuberuntime_gc=4,kuberuntime_container=4';
@@ -112,20 +94,17 @@ export class Stage implements AsyncDisposable {
   readonly #kubelet: KubeletKind;
   /** Agent and controller reach the API server through it. */
   readonly #relay: Relay;
-  readonly #agentEnv: Readonly<Record<string, string>>;
+  /** How the chart starts them. */
+  readonly shipped: Readonly<Record<Component, Shipped>>;
   readonly #down = new Set<Victim>();
-  readonly #processes = new Map<'agent' | 'controller', DustpanProcess>();
+  readonly #processes = new Map<Component, DustpanProcess>();
 
-  constructor(cluster: Cluster, relay: Relay, kubelet: KubeletKind) {
+  constructor(cluster: Cluster, relay: Relay, kubelet: KubeletKind, ships: Stage['shipped']) {
     this.cluster = cluster;
     this.#relay = relay;
     this.#kubelet = kubelet;
+    this.shipped = ships;
     this.api = apiClient(cluster);
-    // A kubeconfig would load the library that reads it, which no pod needs.
-    const [name = '', value = ''] = memoryEnvironment.split('=');
-    const { caFile } = cluster;
-    const account = { url: relay.url, caFile, token: (user: string) => cluster.token(user) };
-    this.#agentEnv = { ...mountServiceAccount(account, agentUser.name), [name]: value, KUBECONFIG: '' };
   }
 
   async startDustpan(): Promise<void> {
@@ -134,7 +113,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** dustpan's processes; a killed one is missing until it is started again. */
-  get processes(): ReadonlyMap<'agent' | 'controller', DustpanProcess> {
+  get processes(): ReadonlyMap<Component, DustpanProcess> {
     return this.#processes;
   }
 
@@ -144,7 +123,7 @@ export class Stage implements AsyncDisposable {
   }
 
   #isRunning(victim: Victim): boolean {
-    if (victim === 'agent' || victim === 'controller') return this.#processes.get(victim)?.isRunning === true;
+    if (isComponent(victim)) return this.#processes.get(victim)?.isRunning === true;
     return this.cluster.pid(victim) !== undefined;
   }
 
@@ -166,21 +145,32 @@ export class Stage implements AsyncDisposable {
   }
 
   async #kill(victim: Victim, signal: NodeJS.Signals): Promise<void> {
-    if (victim === 'agent' || victim === 'controller') await this.#processes.get(victim)?.kill(signal);
+    if (isComponent(victim)) await this.#processes.get(victim)?.kill(signal);
     else await this.cluster.kill(victim, signal);
   }
 
   async #start(victim: Victim): Promise<void> {
     const { cluster } = this;
+    if (!isComponent(victim)) {
+      await cluster.start(victim);
+      return;
+    }
+    const { env, nodeFlags } = this.shipped[victim];
     if (victim === 'agent') {
+      // A kubeconfig would load the library that reads it, which no pod needs.
       const args = ['--kubeconfig=', '--runtime-request-timeout=15s', ...agentPeriods[this.#kubelet]];
-      this.#processes.set(victim, await startAgent(cluster, { args, env: this.#agentEnv }));
-    } else if (victim === 'controller') {
-      const nodeArgs = nodeFlagsFor(0).split(' ');
+      const account = {
+        url: this.#relay.url,
+        caFile: cluster.caFile,
+        token: (user: string) => cluster.token(user),
+      };
+      const inPod = { ...env, ...mountServiceAccount(account, agentUser.name), KUBECONFIG: '' };
+      this.#processes.set(victim, await startAgent(cluster, { args, env: inPod, nodeFlags }));
+    } else {
       const kubeconfig = relayedKubeconfig(cluster, dustpanUser.name, this.#relay);
       const args = ['--pod-gc-period=1s', `--kubeconfig=${kubeconfig}`];
-      this.#processes.set(victim, await startController(cluster, { args, nodeArgs, env: controllerEnv }));
-    } else await cluster.start(victim);
+      this.#processes.set(victim, await startController(cluster, { args, env }));
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -201,7 +191,8 @@ export async function startStage(kubelet: KubeletKind): Promise<Stage> {
     ...{ crds: true, users: [agentUser, dustpanUser], images: [{ archive }], kubelet: kubelets[kubelet] },
   });
   try {
-    const stage = new Stage(cluster, await relayTo(cluster), kubelet);
+    const ships = { agent: await shipped('DaemonSet'), controller: await shipped('Deployment') };
+    const stage = new Stage(cluster, await relayTo(cluster), kubelet, ships);
     await apply(cluster, policyOf(kubelet));
     await stage.startDustpan();
     return stage;
@@ -209,17 +200,4 @@ export async function startStage(kubelet: KubeletKind): Promise<Stage> {
     await cluster.stop();
     throw err;
   }
-}
-
-/** The memory limit that the chart sets for the controller or the agent, in MiB. */
-export function memoryLimitMiB(component: 'agent' | 'controller'): number {
-  const text = readFileSync(join(repositoryRoot(), 'helm/dustpan/values.yaml'), 'utf8');
-  const values = load(text) as Readonly<Record<typeof component, Resources>>;
-  const bytes = parseQuantity(values[component].resources.limits.memory);
-  if (bytes === undefined) throw new Error(`the chart sets no memory limit for the ${component}`);
-  return bytes / 2 ** 20;
-}
-
-interface Resources {
-  readonly resources: { readonly limits: { readonly memory: string } };
 }

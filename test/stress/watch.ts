@@ -1,25 +1,6 @@
-import { isOver, type Observation, type SeenContainer, type SeenPod } from './observation.ts';
-import { isKept, programOf } from './pods.ts';
-
-/** What the actors of the run did. */
-export interface Deeds {
-  /** Names of pods that an actor deleted. */
-  readonly deleted: ReadonlySet<string>;
-  readonly dropped: readonly Drop[];
-}
-
-/** One removal of an image by an actor; a tag may be pulled and dropped several times. */
-export interface Drop {
-  readonly tag: string;
-  readonly atMs: number;
-}
-
-interface WatchOptions {
-  /** Tags on the keep list of the policy. */
-  readonly keptImages: readonly string[];
-  /** The kubelet removes images too, and knows neither a keep list nor pods that wait for an image. */
-  readonly kubeletCollects: boolean;
-}
+import { keptImages } from './remains.ts';
+import { isOver, type Observation, type SeenContainer, type SeenPod } from './observer.ts';
+import { isKept, programOf } from './load.ts';
 
 /** dustpan acts on lists of pods that are at most 5 s old; a removal takes seconds on a busy machine. */
 const knownAfterMs = 15_000;
@@ -28,7 +9,8 @@ const killed = new Set([137, 143]);
 
 /** Compares each observation with the earlier ones and returns the invariants that do not hold. */
 export class Watch {
-  readonly #options: WatchOptions;
+  /** It removes images too, and knows neither a keep list nor pods that wait for an image. */
+  readonly #kubeletCollects: boolean;
   #running: ReadonlyMap<string, SeenContainer> = new Map();
   /** Dead containers of pods with the keep label. */
   readonly #kept = new Map<string, SeenContainer>();
@@ -38,19 +20,20 @@ export class Watch {
   /** When an image was last observed, by tag. */
   readonly #presentAtMs = new Map<string, number>();
 
-  constructor(options: WatchOptions) {
-    this.#options = options;
+  constructor(kubeletCollects: boolean) {
+    this.#kubeletCollects = kubeletCollects;
   }
 
-  see(observation: Observation, deeds: Deeds): readonly string[] {
+  /** With the names of the pods that the load has deleted. */
+  see(observation: Observation, deleted: ReadonlySet<string>): readonly string[] {
     return [
-      ...this.#seeContainers(observation, deeds),
-      ...this.#seePods(observation, deeds),
-      ...this.#seeImages(observation, deeds),
+      ...this.#seeContainers(observation, deleted),
+      ...this.#seePods(observation, deleted),
+      ...this.#seeImages(observation),
     ];
   }
 
-  #seeContainers({ containers }: Observation, { deleted }: Deeds): readonly string[] {
+  #seeContainers({ containers }: Observation, deleted: ReadonlySet<string>): readonly string[] {
     if (containers === undefined) return [];
     const present = new Map(containers.map((one) => [one.id, one]));
     const running = new Map(containers.filter(({ isRunning }) => isRunning).map((one) => [one.id, one]));
@@ -67,7 +50,7 @@ export class Watch {
     ];
   }
 
-  #seePods({ pods }: Observation, { deleted }: Deeds): readonly string[] {
+  #seePods({ pods }: Observation, deleted: ReadonlySet<string>): readonly string[] {
     if (pods === undefined) return [];
     const names = new Set(pods.map(({ name }) => name));
     const lost = [...this.#keptPods].filter((name) => !names.has(name));
@@ -83,17 +66,14 @@ export class Watch {
     ];
   }
 
-  #seeImages(observation: Observation, { dropped }: Deeds): readonly string[] {
+  #seeImages(observation: Observation): readonly string[] {
     const { atMs, images, pods = [] } = observation;
     for (const { uid, isBound } of pods)
       if (isBound && !this.#boundAtMs.has(uid)) this.#boundAtMs.set(uid, atMs);
     if (images === undefined) return [];
     const present = new Set(images.flatMap(({ tags }) => tags));
-    const isLost = (tag: string, sinceMs: number): boolean => {
-      const seenMs = this.#presentAtMs.get(tag) ?? -Infinity;
-      const isDropped = dropped.some((drop) => drop.tag === tag && drop.atMs > seenMs);
-      return !present.has(tag) && seenMs > sinceMs && !isDropped;
-    };
+    const isLost = (tag: string, sinceMs: number): boolean =>
+      !present.has(tag) && (this.#presentAtMs.get(tag) ?? -Infinity) > sinceMs;
     const lost = this.#needed(observation)
       .filter(({ tag, sinceMs }) => isLost(tag, sinceMs))
       .map(({ tag, by }) => `image ${tag} is gone although ${by}`);
@@ -107,8 +87,8 @@ export class Watch {
     const used = containers
       .filter(({ isRunning }) => isRunning)
       .map((one) => ({ tag: one.image, by: `${textOf(one)} runs`, sinceMs: -Infinity }));
-    if (this.#options.kubeletCollects) return used;
-    const kept = this.#options.keptImages.map((tag) => ({ tag, by: 'it is on the keep list', sinceMs: 0 }));
+    if (this.#kubeletCollects) return used;
+    const kept = keptImages.map((tag) => ({ tag, by: 'it is on the keep list', sinceMs: 0 }));
     const referred = pods.filter(isStarting).flatMap(({ name, uid, images }) => {
       const sinceMs = (this.#boundAtMs.get(uid) ?? Infinity) + knownAfterMs;
       return images.map((tag) => ({ tag, by: `pod ${name} refers to it`, sinceMs }));
@@ -135,7 +115,7 @@ function endedByOthers({ name, terminations, isDeleting }: SeenPod): readonly st
   return terminations
     .filter(({ exitCode }) => killed.has(exitCode))
     .map(
-      ({ container, exitCode, reason, containerId }) =>
-        `container ${containerId} (${container} of pod ${name}) ended with ${exitCode} (${reason}), which its program cannot`,
+      ({ container, exitCode }) =>
+        `${container} of pod ${name} ended with ${exitCode}, which its program cannot`,
     );
 }

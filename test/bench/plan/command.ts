@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { median, progress } from '../bench.ts';
 
 /** One run of a command, from its start to its exit. */
 export interface Run {
   readonly seconds: number;
-  /** User and system time of all threads. */
-  readonly cpuSeconds: number;
   readonly peakMiB: number;
-  readonly outputBytes: number;
 }
 
 /** GNU time: it is small, so that the peak is the command's own; the kernel begins with the memory of the parent. */
@@ -27,10 +23,7 @@ export async function medianRun(
   const runs: Run[] = [];
   for (let i = 0; i < rounds; i += 1) runs.push(await runMeasured(command, scratch));
   const of = (field: keyof Run): number => median(runs.map((run) => run[field]));
-  return {
-    ...{ seconds: of('seconds'), cpuSeconds: of('cpuSeconds') },
-    ...{ peakMiB: of('peakMiB'), outputBytes: of('outputBytes') },
-  };
+  return { seconds: of('seconds'), peakMiB: of('peakMiB') };
 }
 
 /** Runs a command with its output in a file of `scratch`; throws if it fails. */
@@ -40,13 +33,12 @@ async function runMeasured(command: readonly string[], scratch: string): Promise
   );
   const [out, err] = [openSync(outFile, 'w'), openSync(errFile, 'w')];
   const startedAtMs = performance.now();
-  const child = spawn(gnuTime, ['-o', usageFile, '-f', '%U %S %M', ...command], {
+  const child = spawn(gnuTime, ['-o', usageFile, '-f', '%M', ...command], {
     stdio: ['ignore', out, err],
   });
   await once(child, 'close');
   const seconds = (performance.now() - startedAtMs) / 1_000;
   for (const fd of [out, err]) closeSync(fd);
   if (child.exitCode !== 0) throw new Error(`${command.join(' ')}: ${readFileSync(errFile, 'utf8').trim()}`);
-  const [user = NaN, system = NaN, kib = NaN] = readFileSync(usageFile, 'utf8').split(' ').map(Number);
-  return { seconds, cpuSeconds: user + system, peakMiB: kib / 1_024, outputBytes: statSync(outFile).size };
+  return { seconds, peakMiB: Number(readFileSync(usageFile, 'utf8')) / 1_024 };
 }

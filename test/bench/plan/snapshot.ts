@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { snapshotObject } from '../../../src/commands/snapshot/objects.ts';
 import { policyManifest } from '../../manifests.ts';
@@ -16,7 +16,6 @@ const nodes = 1_000;
 /** The first nodes that pods are bound to do not exist. */
 const missingNodes = 3;
 const namespaces = 50;
-const batch = 500;
 
 /** Several rules at work. */
 const policy = policyManifest('default', {
@@ -40,11 +39,10 @@ export async function writeSnapshot(directory: string, form: PodForm, pods: numb
     writeFileSync(join(directory, `${name}.json`), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   };
   list('policies', [policy]);
+  const nodeNumbers = numbered(nodes, 3).slice(missingNodes);
   list(
     'nodes',
-    numbered(nodes, 3)
-      .slice(missingNodes)
-      .map((number) => readyNode(`node-${number}`)),
+    nodeNumbers.map((number) => readyNode(`node-${number}`)),
   );
   list(
     'namespaces',
@@ -82,15 +80,12 @@ async function writePods(file: string, form: PodForm, pods: number): Promise<voi
       .replaceAll(placeholder.node, node)
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, time);
   };
-  const stream = createWriteStream(file);
-  stream.write(frames[form].before);
-  for (let from = 0; from < pods; from += batch) {
-    const batchTexts = Array.from({ length: Math.min(batch, pods - from) }, (_, i) => textOf(from + i));
-    const isWritten = stream.write(`${from === 0 ? '' : ',\n'}${batchTexts.join(',\n')}`);
-    if (!isWritten) await once(stream, 'drain');
-  }
-  stream.end(frames[form].after);
-  await once(stream, 'finish');
+  const pieces = function* (): Generator<string> {
+    yield frames[form].before;
+    for (let i = 0; i < pods; i++) yield `${i === 0 ? '' : ',\n'}${textOf(i)}`;
+    yield frames[form].after;
+  };
+  await writeFile(file, pieces());
 }
 
 const write: Readonly<Record<PodForm, (pod: object) => string>> = {

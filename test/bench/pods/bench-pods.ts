@@ -4,15 +4,7 @@ import { strategicMergePatch } from '../api-client.ts';
 import { progress } from '../bench.ts';
 import { settled, type Servers } from '../servers.ts';
 import { PodTemplate, type Place } from './clone.ts';
-import {
-  placeholder,
-  podManifest,
-  podName,
-  podStatus,
-  variantOf,
-  variants,
-  type Variant,
-} from './manifest.ts';
+import { placeholder, podManifest, podName, podStatus, variantOf, type Variant } from './manifest.ts';
 
 interface Size {
   readonly pods: number;
@@ -41,7 +33,11 @@ const nodes = 1_000;
 export async function loadPods(servers: Servers, { pods, due }: Size): Promise<BenchPods> {
   const { etcd, cluster } = servers;
   await etcd.put(clusterObjects().map(etcdEntry));
-  const templates = await storedTemplates(servers);
+  const templates = {
+    succeeded: await storedTemplate(servers, 'succeeded'),
+    failed: await storedTemplate(servers, 'failed'),
+    running: await storedTemplate(servers, 'running'),
+  };
   const nowSeconds = Math.floor(Date.now() / 1_000);
   const placeOf = (index: number): Place => ({
     ...placeIn(index, due),
@@ -49,12 +45,12 @@ export async function loadPods(servers: Servers, { pods, due }: Size): Promise<B
     createdAtSeconds: nowSeconds - 3_600 - (pods - index),
   });
   const clones = function* (count: number): Generator<EtcdEntry> {
-    for (let i = 0; i < count; i++) yield templateOf(templates, variantIn(i, due)).clone(placeOf(i));
+    for (let i = 0; i < count; i++) yield templates[variantIn(i, due)].clone(placeOf(i));
   };
   await etcd.putFast(clones(pods));
   for (const index of [0, pods - 1]) await checkClone(servers, placeOf(index));
   await settled(cluster);
-  const podBytes = templateOf(templates, 'succeeded').sizeBytes;
+  const podBytes = templates.succeeded.sizeBytes;
   progress(`wrote ${pods} pods of ${podBytes} bytes`);
   return {
     threshold: finishedOf(pods, due) - due,
@@ -93,40 +89,24 @@ export const digits = (n: number, count: number): string => String(n).padStart(c
 export const numbered = (count: number, length: number): string[] =>
   Array.from({ length: count }, (_, i) => digits(i, length));
 
-function templateOf(templates: ReadonlyMap<Variant, PodTemplate>, variant: Variant): PodTemplate {
-  const found = templates.get(variant);
-  if (!found) throw new Error(`no template ${variant}`);
-  return found;
-}
-
 const podsPath = `/api/v1/namespaces/${placeholder.namespace}/pods`;
 
-/** Pods that scheduler and kubelet have handled, taken out of etcd. */
-async function storedTemplates({ etcd, api }: Servers): Promise<ReadonlyMap<Variant, PodTemplate>> {
-  const templates = new Map<Variant, PodTemplate>();
-  for (const variant of variants) {
-    const name = podName(variant, placeholder.number);
-    const created = `${podsPath}?fieldManager=kube-controller-manager`;
-    await api.send('POST', created, { body: podManifest(name, variant) });
-    const target = { apiVersion: 'v1', kind: 'Node', name: placeholder.node };
-    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
-    await api.send('POST', `${podsPath}/${name}/binding`, { body: binding });
-    const body = { status: podStatus(variant) };
-    await api.send('PATCH', `${podsPath}/${name}/status?fieldManager=kubelet`, {
-      body,
-      contentType: strategicMergePatch,
-    });
-    const { uid, creationTimestamp } = await metadataOf(api, `${podsPath}/${name}`);
-    const key = etcdKey('Pod', { namespace: placeholder.namespace, name });
-    const bytes = await etcd.get(key);
-    if (!bytes) throw new Error(`${key} is not in etcd`);
-    templates.set(
-      variant,
-      new PodTemplate(bytes, { uid, createdAtSeconds: Date.parse(creationTimestamp) / 1_000 }),
-    );
-    await etcd.remove(key);
-  }
-  return templates;
+/** A pod that scheduler and kubelet have handled, taken out of etcd. */
+async function storedTemplate({ etcd, api }: Servers, variant: Variant): Promise<PodTemplate> {
+  const name = podName(variant, placeholder.number);
+  const created = `${podsPath}?fieldManager=kube-controller-manager`;
+  await api.send('POST', created, { body: podManifest(name, variant) });
+  const target = { apiVersion: 'v1', kind: 'Node', name: placeholder.node };
+  const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
+  await api.send('POST', `${podsPath}/${name}/binding`, { body: binding });
+  const status = { body: { status: podStatus(variant) }, contentType: strategicMergePatch };
+  await api.send('PATCH', `${podsPath}/${name}/status?fieldManager=kubelet`, status);
+  const { uid, creationTimestamp } = await metadataOf(api, `${podsPath}/${name}`);
+  const key = etcdKey('Pod', { namespace: placeholder.namespace, name });
+  const bytes = await etcd.get(key);
+  if (!bytes) throw new Error(`${key} is not in etcd`);
+  await etcd.remove(key);
+  return new PodTemplate(bytes, { uid, createdAtSeconds: Date.parse(creationTimestamp) / 1_000 });
 }
 
 interface Metadata {

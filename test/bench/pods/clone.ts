@@ -66,20 +66,11 @@ function timesIn(bytes: Buffer, near: number): Time[] {
 }
 
 function readVarint5(bytes: Buffer, at: number): number | undefined {
-  let value = 0;
-  for (let i = 0; i < 5; i++) {
-    const byte = bytes[at + i] ?? 0;
-    const isLast = i === 4;
-    if (byte >= 0x80 === isLast) return undefined;
-    value += (byte & 0x7f) * 2 ** (7 * i);
-  }
-  return value;
+  const five = [...bytes.subarray(at, at + 5)];
+  if (five.some((byte, i) => byte >= 0x80 === (i === 4))) return undefined;
+  return five.reduce((value, byte, i) => value + (byte & 0x7f) * 128 ** i, 0);
 }
 
 function writeVarint5(bytes: Buffer, at: number, value: number): void {
-  let rest = value;
-  for (let i = 0; i < 5; i++) {
-    bytes[at + i] = (rest % 128) + (i < 4 ? 0x80 : 0);
-    rest = Math.floor(rest / 128);
-  }
+  for (let i = 0; i < 5; i++) bytes[at + i] = (Math.floor(value / 128 ** i) % 128) + (i < 4 ? 0x80 : 0);
 }

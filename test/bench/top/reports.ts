@@ -2,11 +2,25 @@ import type { Manifest } from '../../sandbox/api/direct-store.ts';
 
 const gib = 1024 ** 3;
 
+interface Size {
+  readonly namespaces: number;
+  readonly images: number;
+}
+
 /** With 64 namespaces and 64 images the lists of a report are full: 27 KB. */
-export function usageReport(number: number, now: Date, size = { namespaces: 64, images: 64 }): Manifest {
+export function usageReport(number: number, now: Date, size: Size): Manifest {
   const time = (seconds: number): string =>
     new Date(now.getTime() + seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
   const share = (index: number): number => Math.round((4 * gib) / (index + 1 + (number % 7)));
+  const classes = (index: number): object => {
+    const [layersBytes, volumesBytes] = [Math.round(share(index) / 2), Math.round(share(index) / 4)];
+    return {
+      bytes: share(index),
+      layersBytes,
+      volumesBytes,
+      logsBytes: share(index) - layersBytes - volumesBytes,
+    };
+  };
   const digits = (index: number, count: number): string => String(index).padStart(count, '0');
   const usedBytes = 120 * gib + (number % 60) * gib;
   return {
@@ -43,19 +57,13 @@ export function usageReport(number: number, now: Date, size = { namespaces: 64, 
           namespace: `team-${digits(i, 2)}`,
           name: `service-${digits(i, 2)}-7d9f8b6c5d-${digits(number, 4)}x`,
           uid: `7d0a8f61-33f4-4d0e-9a1b-${digits(number, 6)}${digits(i, 6)}`,
-          bytes: share(i),
-          layersBytes: Math.round(share(i) / 2),
-          volumesBytes: Math.round(share(i) / 4),
-          logsBytes: share(i) - Math.round(share(i) / 2) - Math.round(share(i) / 4),
+          ...classes(i),
           limitBytes: 8 * gib,
         })),
         namespaces: Array.from({ length: size.namespaces }, (_, i) => ({
           name: `team-${digits(i, 2)}`,
           pods: 2,
-          bytes: share(i),
-          layersBytes: Math.round(share(i) / 2),
-          volumesBytes: Math.round(share(i) / 4),
-          logsBytes: share(i) - Math.round(share(i) / 2) - Math.round(share(i) / 4),
+          ...classes(i),
           ...(i % 3 === 0 && { growthBytesPerHour: 30_000_000 + i }),
         })),
         otherNamespaces: { count: 3, bytes: 1_000_000 },

@@ -60,9 +60,10 @@ export async function agentRequests(
 }
 
 const distinct = (events: readonly AuditEvent[]): readonly string[] =>
-  [...new Set(events.map(nameOf))].sort();
+  [...new Set(events.map(requestName))].sort();
 
-function nameOf({ verb, objectRef, requestURI }: AuditEvent): string {
+/** `verb resource` or `verb resource/subresource`; of other requests the URI. */
+export function requestName({ verb, objectRef, requestURI }: AuditEvent): string {
   const { resource, subresource } = objectRef ?? {};
   if (resource === undefined) return `${verb} ${requestURI}`;
   return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;

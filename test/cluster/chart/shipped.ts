@@ -1,7 +1,7 @@
 import { render, workload } from './chart.ts';
 
 /** How the chart starts a program, with its own values. */
-interface Shipped {
+export interface Shipped {
   /** The environment variables that Node and the C library read. */
   readonly env: Readonly<Record<string, string>>;
   /** Node's flags. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { runCommand } from '../servers/command.ts';
 import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
 import { buildFlags, needsCompiler, patchesOf, type Group, type Program } from './parts.ts';
 import { patchedModule, type PatchedModule } from './patched-module.ts';
@@ -63,7 +63,7 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
   try {
     // Code of ours in the module has tests, which need Go and its modules as the build does.
     if (hasTests(work.group)) await go(['test', ...module.args, '-tags', tags, './...'], into, work);
-    await go(['install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages], into, work);
+    await go(['install', ...module.args, '-tags', tags, '-ldflags', ldflags, ...packages], into, work);
   } finally {
     module[Symbol.dispose]();
   }
@@ -74,22 +74,18 @@ function hasTests(group: Group): boolean {
   return files.some((file) => file.endsWith('_test.go'));
 }
 
-async function go(args: readonly string[], into: string, work: Work): Promise<void> {
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'go', ...args], {
-    cwd: moduleFolder(work.group),
-    env: {
-      ...work.env,
-      GOWORK: 'off',
-      GOFLAGS: '-buildvcs=false',
-      CGO_ENABLED: needsCompiler(work.group) ? '1' : '0',
-      GOBIN: into,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+async function go(args: readonly string[], into: string, { group, env, progress }: Work): Promise<void> {
+  const start = Date.now();
+  const timer = setInterval(() => {
+    progress(`  ${group}: ${seconds(start)} s`);
+  }, 15_000);
+  const goEnv = { GOWORK: 'off', GOFLAGS: '-buildvcs=false', CGO_ENABLED: needsCompiler(group) ? '1' : '0' };
+  const options = { cwd: moduleFolder(group), env: { ...env, ...goEnv, GOBIN: into } };
+  const ended = runCommand(['setpriv', '--pdeathsig', 'TERM', 'go', ...args], options);
+  const { code, stdout, stderr } = await ended.finally(() => {
+    clearInterval(timer);
   });
-  const complaints = follow(child, work);
-  await once(child, 'close');
-  if (child.exitCode !== 0)
-    throw new Error(`building ${work.group} by Go failed:\n${complaints.slice(-20).join('\n')}`);
+  if (code !== 0) throw new Error(`building ${group} by Go failed:\n${`${stdout}${stderr}`.slice(-4_000)}`);
 }
 
 /** The published module, patched if the group has patches. */
@@ -97,29 +93,6 @@ async function moduleOf([program]: readonly Program[], { group, env }: Work): Pr
   const patches = patchesOf(group);
   if (patches.length === 0 || program === undefined) return { args: [], [Symbol.dispose]: () => undefined };
   return await patchedModule({ folder: moduleFolder(group), module: program.module, patches, env });
-}
-
-/** Reports Go's progress every five seconds; returns the lines that are not package names. */
-function follow(child: ChildProcess, { group, progress }: Work): readonly string[] {
-  const complaints: string[] = [];
-  const start = Date.now();
-  let packages = 0;
-  let last = 'reading modules';
-  const timer = setInterval(() => {
-    progress(`  ${group}: ${seconds(start)} s, ${packages} packages, ${last}`);
-  }, 5_000);
-  child.once('close', () => {
-    clearInterval(timer);
-  });
-  for (const output of [child.stdout, child.stderr]) {
-    if (!output) continue;
-    createInterface(output).on('line', (line) => {
-      last = line;
-      if (!line.includes(' ')) packages += 1;
-      else if (!line.startsWith('go: downloading')) complaints.push(line);
-    });
-  }
-  return complaints;
 }
 
 function seconds(since: number): string {

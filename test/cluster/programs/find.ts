@@ -14,42 +14,28 @@ import { delimiter, join } from 'node:path';
 import { buildFlags, patchesOf, type Group, type Program } from './parts.ts';
 import { repositoryRoot } from '../repository.ts';
 
-/** A program that may be run, and where it was found. */
-export interface Located {
-  readonly path: string;
-  readonly from: 'assets' | 'path' | 'cache';
-}
-
-/** Finds a program of the pinned minor version: KUBEBUILDER_ASSETS, PATH, then the cache; reports every rejected one to `say`. */
+/** The file of a program of the pinned minor version, from KUBEBUILDER_ASSETS, PATH, or the cache; logs every rejected one. */
 export function findProgram(
   program: Program,
   env: NodeJS.ProcessEnv,
   log: (line: string) => void = () => undefined,
-): Located | undefined {
-  for (const place of machinePlaces(env)) {
-    const path = join(place.dir, program.name);
-    if (!program.versionArgs || !isExecutable(path)) continue;
+): string | undefined {
+  for (const dir of program.versionArgs === undefined ? [] : machineFolders(env)) {
+    const path = join(dir, program.name);
+    if (!isExecutable(path)) continue;
     const refusal = versionRefusal(program, path);
-    if (refusal === undefined) return { path, from: place.from };
+    if (refusal === undefined) return path;
     log(`passed over ${path}: ${refusal}`);
   }
   const cached = join(cacheFolder(program.group, env), 'bin', program.name);
-  return isExecutable(cached) ? { path: cached, from: 'cache' } : undefined;
+  return isExecutable(cached) ? cached : undefined;
 }
 
-interface Place {
-  readonly dir: string;
-  readonly from: 'assets' | 'path';
-}
-
-function machinePlaces(env: NodeJS.ProcessEnv): readonly Place[] {
-  const assets = env['KUBEBUILDER_ASSETS'];
+function machineFolders(env: NodeJS.ProcessEnv): readonly string[] {
   const path = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir !== '' && existsSync(dir));
-  return [
-    ...(assets ? [{ dir: assets, from: 'assets' as const }] : []),
-    // /bin and /usr/bin are often the same folder.
-    ...[...new Set(path.map((dir) => realpathSync(dir)))].map((dir) => ({ dir, from: 'path' as const })),
-  ];
+  // /bin and /usr/bin are often the same folder.
+  const folders = new Set(path.map((dir) => realpathSync(dir)));
+  return env['KUBEBUILDER_ASSETS'] ? [env['KUBEBUILDER_ASSETS'], ...folders] : [...folders];
 }
 
 function isExecutable(path: string): boolean {

@@ -1,10 +1,5 @@
-interface Instruction {
-  readonly name: string;
-  readonly rest: string;
-}
-
 /** The instructions of a Dockerfile in order, without comments, continued lines joined. */
-export function instructionsOf(text: string): readonly Instruction[] {
+export function instructionsOf(text: string): readonly { readonly name: string; readonly rest: string }[] {
   return text
     .replace(/^#.*\n/gm, '')
     .replace(/\\\n\s*/g, '')
@@ -14,9 +9,4 @@ export function instructionsOf(text: string): readonly Instruction[] {
       const [, name = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
       return { name, rest };
     });
-}
-
-/** The instructions of the last stage. */
-export function lastStage(instructions: readonly Instruction[]): readonly Instruction[] {
-  return instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
 }

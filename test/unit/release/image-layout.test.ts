@@ -1,48 +1,36 @@
 import { readFileSync, statSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { imageLayout, type ImageFile } from '../../../scripts/image/layout.ts';
-import { instructionsOf, lastStage } from './dockerfile.ts';
+import { instructionsOf } from './dockerfile.ts';
 
 const all = instructionsOf(readFileSync('Dockerfile', 'utf8'));
-const last = lastStage(all);
+const last = all.slice(all.findLastIndex(({ name }) => name === 'FROM'));
 const of = (name: string): readonly string[] =>
   last.filter((one) => one.name === name).map(({ rest }) => rest);
 const facts = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<Record<string, string>>;
 
-describe('the Dockerfile matches scripts/image/layout.ts', () => {
-  test('user, numeric, set once', () => {
-    expect(of('USER')).toEqual([imageLayout.user]);
-    expect(imageLayout.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-  });
+test('the Dockerfile makes the image of scripts/image/layout.ts, without a shell, RUN, variables, ports and volumes', () => {
+  expect(of('USER')).toEqual([imageLayout.user]);
+  expect(imageLayout.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(of('ENTRYPOINT').map((words) => JSON.parse(words) as unknown)).toEqual([imageLayout.entrypoint]);
+  expect(of('WORKDIR')).toEqual([imageLayout.workingDir]);
+  expect([...of('COPY')].sort()).toEqual(imageLayout.files.map(copyLine).sort());
+  const none = ['CMD', 'ENV', 'EXPOSE', 'VOLUME', 'ADD', 'RUN'];
+  expect(none.flatMap(of)).toEqual([]);
+});
 
-  test('entry point without a shell, and no command', () => {
-    expect(of('ENTRYPOINT').map((words) => JSON.parse(words) as unknown)).toEqual([imageLayout.entrypoint]);
-    expect(of('CMD')).toEqual([]);
+test('the Dockerfile has the labels of scripts/image/layout.ts, and those of version and revision', () => {
+  const given = [
+    ...of('LABEL')
+      .join(' ')
+      .matchAll(/(\S+)="([^"]*)"/g),
+  ].map(([, key, value]) => [key, value]);
+  expect(Object.fromEntries(given)).toEqual({
+    ...imageLayout.labels,
+    'org.opencontainers.image.version': '${VERSION}',
+    'org.opencontainers.image.revision': '${REVISION}',
   });
-
-  test('working directory, no variables, no ports, no volumes', () => {
-    expect(of('WORKDIR')).toEqual([imageLayout.workingDir]);
-    expect([...of('ENV'), ...of('EXPOSE'), ...of('VOLUME')]).toEqual([]);
-  });
-
-  test('exactly these files, and no RUN in the last stage', () => {
-    expect([...of('COPY')].sort()).toEqual(imageLayout.files.map(copyLine).sort());
-    expect([...of('ADD'), ...of('RUN')]).toEqual([]);
-  });
-
-  test('labels, and those of version and revision', () => {
-    const given = [
-      ...of('LABEL')
-        .join(' ')
-        .matchAll(/(\S+)="([^"]*)"/g),
-    ].map(([, key, value]) => [key, value]);
-    expect(Object.fromEntries(given)).toEqual({
-      ...imageLayout.labels,
-      'org.opencontainers.image.version': '${VERSION}',
-      'org.opencontainers.image.revision': '${REVISION}',
-    });
-    expect(imageLayout.labels['org.opencontainers.image.licenses']).toBe(facts['license']);
-  });
+  expect(imageLayout.labels['org.opencontainers.image.licenses']).toBe(facts['license']);
 });
 
 function copyLine({ from, to, mode }: ImageFile): string {

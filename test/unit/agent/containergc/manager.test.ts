@@ -3,7 +3,7 @@ import { changeAt, container, sandbox } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
-import { fieldsOfLine } from '../../docs/page.ts';
+import { fieldsOfLine } from '../../docs/pages.ts';
 
 const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
 const goneLink = 'gone_default_main-gone-0.log';

@@ -4,7 +4,7 @@ import { changeAt, container } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { nodePod } from './builders.ts';
 import { governed, Node } from './environment.ts';
-import { fieldsOfLine } from '../../docs/page.ts';
+import { fieldsOfLine } from '../../docs/pages.ts';
 
 let node: Node;
 beforeEach(async () => {

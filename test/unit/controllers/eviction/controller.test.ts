@@ -5,7 +5,7 @@ import { livePod } from '../../../fakes/evictions.ts';
 import { EvictionEnvironment } from './environment.ts';
 import { evictionRequest, evictPolicy, keepLabel, mebibyte, namespace } from './builders.ts';
 import { report } from '../policystatus/builders.ts';
-import { fieldsOfLine } from '../../docs/page.ts';
+import { fieldsOfLine } from '../../docs/pages.ts';
 
 describe('an eviction', () => {
   test('follows a live read; Events on pod and owner, a metric and a log line report it', async () => {

@@ -23,7 +23,7 @@ import {
   orphanPolicy,
   type Environment,
 } from './environment.ts';
-import { fieldsOfLine } from '../../docs/page.ts';
+import { fieldsOfLine } from '../../docs/pages.ts';
 
 test('Enforce deletes due pods and records one Event for all pods of an owner', async () => {
   const job = owner('Job', 'report');
