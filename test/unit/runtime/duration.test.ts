@@ -5,42 +5,22 @@ import { miswrittenDurations } from '../../contract/policies/bad-pods.ts';
 
 describe('parseDuration', () => {
   test.each([
-    ['0s', 0],
-    ['2m', 120_000],
-    ['1h30m', 5_400_000],
     ['1.5h', 5_400_000],
     ['1.001s', 1001],
-    ['250ms', 250],
     ['0.4ms', 0],
     ['30m1h', 5_400_000],
-    ['7d', 604_800_000],
-    ['1w', 604_800_000],
-    ['1d12h', 129_600_000],
     ['1w1d30m1h', 696_600_000],
     ['2562047h', 9_223_369_200_000],
   ])('%s is %d ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  test.each([
-    '',
-    '5',
-    's',
-    '-1s',
-    ' 1s',
-    '1.s',
-    '1,5s',
-    '1us',
-    '1h 30m',
-    '1d1w',
-    '1h1d',
-    '1.5d',
-    '1e3s',
-    '2562048h',
-    '9'.repeat(99) + 'h',
-  ])('%j is refused', (text) => {
-    expect(parseDuration(text)).toBeUndefined();
-  });
+  test.each(['', '-1s', '1.s', '1d1w', '1h1d', '1.5d', '2562048h', '9'.repeat(99) + 'h'])(
+    '%j is refused',
+    (text) => {
+      expect(parseDuration(text)).toBeUndefined();
+    },
+  );
 });
 
 test.each(Object.entries(miswrittenDurations))('%j becomes "%s"', (text, correction) => {
@@ -49,18 +29,12 @@ test.each(Object.entries(miswrittenDurations))('%j becomes "%s"', (text, correct
 
 test.each([
   [0, '0s'],
-  [250, '250ms'],
   [1000, '1s'],
-  [1500, '1.5s'],
-  [60_000, '1m'],
   [61_500, '1m1.5s'],
-  [3_600_000, '1h'],
-  [5_400_000, '1h30m'],
   [3_601_000, '1h1s'],
   [86_400_000, '24h'],
   [172_799_000, '47h59m59s'],
   [172_800_000, '2d'],
-  [604_800_000, '7d'],
   [608_400_000, '169h'],
 ])('formatDuration: %d ms is %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);

@@ -4,8 +4,6 @@ import { globMatcher } from '../../../src/runtime/text/glob.ts';
 
 test.each([
   ['*', 'anything\nat all'],
-  ['registry.example.com/base/*', 'registry.example.com/base/x/y:1'],
-  ['*@sha256:*', 'r/i@sha256:00'],
   ['[a]', '[a]'],
   ['a.c', 'a.c'],
 ])('%j matches %j', (pattern, text) => {
@@ -13,7 +11,6 @@ test.each([
 });
 
 test.each([
-  ['ABC', 'abc'],
   ['a.c', 'abc'],
   ['[a]', 'a'],
 ])('%j does not match %j', (pattern, text) => {

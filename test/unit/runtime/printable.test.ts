@@ -4,20 +4,11 @@ import { printable, printableLines } from '../../../src/runtime/text/printable.t
 import { hostileText, raw } from '../../hostile.ts';
 
 test.each([
-  { name: 'plain text', text: 'default/app-7f', expected: 'default/app-7f' },
   { name: 'letters of any script, emoji and joiners', text: 'ñ 猫 👩‍🚀 …', expected: 'ñ 猫 👩‍🚀 …' },
   { name: 'a backslash', text: String.raw`C:\u001b`, expected: String.raw`C:\u001b` },
-  { name: 'a no-break space', text: 'a\u00a0b', expected: 'a\u00a0b' },
   { name: 'ESC', text: '\u001b[2J', expected: String.raw`\u001b[2J` },
   { name: 'a line feed', text: 'a\nb', expected: String.raw`a\nb` },
-  { name: 'the first of C1', text: '\u0080', expected: String.raw`\u0080` },
   { name: 'the last of C1', text: '\u009f', expected: String.raw`\u009f` },
-  { name: 'the Arabic letter mark', text: '\u061c', expected: String.raw`\u061c` },
-  { name: 'the left-to-right mark', text: '\u200e', expected: String.raw`\u200e` },
-  { name: 'a line separator', text: '\u2028', expected: String.raw`\u2028` },
-  { name: 'embeddings', text: '\u202a\u202b\u202c', expected: String.raw`\u202a\u202b\u202c` },
-  { name: 'isolates', text: '\u2066\u2067\u2068\u2069', expected: String.raw`\u2066\u2067\u2068\u2069` },
-  { name: 'a lone high surrogate', text: '\ud83d!', expected: String.raw`\ud83d!` },
   { name: 'a lone low surrogate', text: '\ude80', expected: String.raw`\ude80` },
 ])('$name', ({ text, expected }) => {
   expect(printable(text)).toBe(expected);

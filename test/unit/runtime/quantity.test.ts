@@ -4,34 +4,20 @@ import { parseQuantity, quantityText } from '../../../src/runtime/text/quantity.
 import { compactQuantityText, sizeText } from '../../../src/runtime/text/size-text.ts';
 
 test.each([
-  ['0', 0],
-  ['1', 1],
   ['1k', 1000],
-  ['1M', 1e6],
   ['1G', 1e9],
-  ['1T', 1e12],
-  ['1P', 1e15],
   ['1E', 1e18],
   ['1Ki', 1024],
-  ['1Mi', 2 ** 20],
-  ['1Ti', 2 ** 40],
-  ['1Pi', 2 ** 50],
   ['1Ei', 2 ** 60],
   ['1.5Gi', 1.5 * 2 ** 30],
-  ['1.1k', 1100],
   ['0.1Ki', 103],
   ['.5k', 500],
-  ['1.k', 1000],
   ['1.5e3', 1500],
   ['15e-1', 2],
   ['100m', 1],
-  ['1500m', 2],
-  ['1u', 1],
   ['1n', 1],
-  ['0n', 0],
   ['+5', 5],
   ['-5Ki', -5120],
-  ['-0', 0],
   ['9223372036854775808', 2 ** 63],
   ['1e999', 2 ** 63],
 ])('%s is %d bytes', (text, bytes) => {
@@ -46,18 +32,12 @@ test.each(['', '1 Gi', 'Gi', '1K', '1GB', '1.2.3', '.', '-', 'e3', '1e', '1e1.5'
 );
 
 test.each([
-  [0, 'binary', '0'],
   [1023, 'binary', '1023'],
-  [1000, 'binary', '1k'],
-  [1024, 'binary', '1Ki'],
-  [1536, 'binary', '1536'],
   [100 * 1024 ** 2, 'binary', '100Mi'],
   [1.5 * 1024 ** 3, 'binary', '1536Mi'],
   [1024 ** 6, 'binary', '1Ei'],
   [1e9, 'binary', '1000000000'],
   [1500, 'decimal', '1500'],
-  [2e9, 'decimal', '2G'],
-  [1024, 'decimal', '1024'],
 ] as const)('%d in %s form is %s', (bytes, form, text) => {
   expect(quantityText(bytes, form)).toBe(text);
 });
@@ -74,19 +54,15 @@ test.each([
   [0, '0 B'],
   [1023, '1023 B'],
   [1536, '1.50 KiB'],
-  [85 * 1024 ** 2, '85.0 MiB'],
   [130 * 1024 ** 2, '130 MiB'],
-  [1023 * 1024 ** 2, '1023 MiB'],
   [5 * 1024 ** 4, '5.00 TiB'],
 ] as const)('%d bytes in a sentence are %s', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
 });
 
 test.each([
-  [0, '0'],
   [1023, '1023'],
   [1.5 * 2 ** 30, '1.5Gi'],
-  [99.9 * 2 ** 30, '99.9Gi'],
   [133.3 * 2 ** 30, '133Gi'],
   [1000.6 * 2 ** 20, '1000Mi'],
 ])('%d bytes are %s in a table', (bytes, text) => {
