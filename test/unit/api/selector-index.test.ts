@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nodeMatcher, podMatcher } from '../../../src/api/policy/matching.ts';
 import type { LabelExpression, LabelSelector } from '../../../src/api/policy/policy.ts';
 import { Positions, SelectorIndex } from '../../../src/api/policy/selector-index.ts';
-import { labelled, nodesRules, policy } from '../../builders.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -60,45 +58,4 @@ test('firstIn returns the first position of both sets', () => {
       expect(new SelectorIndex(all).select(one).firstIn(new SelectorIndex(all).select(other))).toBe(first);
     }),
   );
-});
-
-/** A selector of one label that counts how often it was read. */
-function counting(name: string): { readonly selector: LabelSelector; readonly visits: () => number } {
-  let visits = 0;
-  const { matchLabels } = labelled('team', name);
-  const matchExpressions = [
-    {
-      key: 'tier',
-      operator: 'NotIn' as const,
-      get values() {
-        visits++;
-        return ['none'];
-      },
-    },
-  ];
-  return { selector: { matchLabels, matchExpressions }, visits: () => visits };
-}
-
-const many = Array.from({ length: 200 }, (_, i) => `team-${i}`);
-
-test.each([1, 300])('matching %i pods, namespaces and nodes reads each policy once', (count) => {
-  const made = many.map((name) => ({
-    name,
-    ...{ ofPod: counting(name), ofNamespace: counting(name), ofNode: counting(name) },
-  }));
-  const policies = made.map(({ name, ofPod, ofNamespace, ofNode }) => ({
-    ...policy({ name, pods: { podSelector: ofPod.selector, namespaceSelector: ofNamespace.selector } }),
-    nodes: nodesRules({ nodeSelector: ofNode.selector }),
-  }));
-  const teamOf = (i: number): Labels => ({ team: `team-${i % 200}`, tier: 'front' });
-  const namespaces = new Map(Array.from({ length: count }, (_, i) => [`namespace-${i}`, teamOf(i)]));
-  const governorOf = podMatcher(policies, namespaces);
-  const ofNode = nodeMatcher(policies);
-  for (let i = 0; i < count; i++) {
-    expect(governorOf({ namespace: `namespace-${i}`, labels: teamOf(i) })).toBe(policies[i % 200]);
-    expect(governorOf({ namespace: `namespace-${i}`, labels: teamOf(i + 1) })).toBeUndefined();
-    expect(ofNode(teamOf(i))).toBe(policies[i % 200]);
-  }
-  for (const one of made)
-    expect([one.ofPod, one.ofNamespace, one.ofNode].map(({ visits }) => visits())).toEqual([1, 1, 1]);
 });
