@@ -7,7 +7,7 @@ import {
   type StepResult,
   type Stop,
 } from '../../../src/gc/execute.ts';
-import { liveMs } from '../../../src/gc/live.ts';
+import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { settled } from '../../fakes/settling-clock.ts';
@@ -47,23 +47,6 @@ describe('an objection', () => {
     await fixture.run({ decisions: ['a'], execution: { checks: [first, second] } });
     expect(fixture.calls).toEqual(['query first a']);
     expect(fixture.outcomes).toMatchObject([{ kind: 'kept', reason: 'InUse' }]);
-  });
-
-  test('that arises during a later query stops the action', async () => {
-    let isLeader = true;
-    const lease: Check<string> = {
-      name: 'lease',
-      objection: () => (isLeader ? undefined : { kind: 'stop', why: 'lease lost' }),
-    };
-    const node = fixture.check('node', {
-      takesMs: () => {
-        isLeader = false;
-        return 0;
-      },
-    });
-    const { stopped } = await fixture.run({ execution: { checks: [lease, node] } });
-    expect(fixture.calls).toEqual(['query node a']);
-    expect(stopped).toEqual({ kind: 'stop', why: 'lease lost' });
   });
 });
 
@@ -182,16 +165,6 @@ describe('a server that throttles', () => {
     expect(fixture.kinds).toEqual(['a failed', 'b done']);
     expect(fixture.outcomes[0]).toMatchObject({ error: new Error('429') });
   });
-
-  test('pauses all workers', async () => {
-    const clock = new ManualClock();
-    const pass = fixture.run({ execution: { clock, concurrency: 2, steps: throttledFor(1_000) } });
-    await settled();
-    expect(fixture.calls).toEqual(['remove a', 'remove b']);
-    clock.advance(1_000);
-    await pass;
-    expect(fixture.calls.slice(2).toSorted()).toEqual(['remove a', 'remove c']);
-  });
 });
 
 describe('a pause', () => {
@@ -275,12 +248,9 @@ describe('a pass', () => {
   });
 
   test('that another worker has stopped does nothing more, even with fresh responses', async () => {
-    const slow = fixture.check('node');
-    const stopping: Check<string> = {
-      name: 'stopping',
-      objection: only('b', { kind: 'stop', why: 'lease lost' }),
-    };
-    await fixture.run({ decisions: ['a', 'b'], execution: { checks: [stopping, slow], concurrency: 2 } });
+    const stopping = { name: 'stopping', objection: only('b', { kind: 'stop', why: 'lease lost' }) };
+    const checks = [stopping, fixture.check('node')];
+    await fixture.run({ decisions: ['a', 'b'], execution: { checks, concurrency: 2 } });
     expect(fixture.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
   });
 
@@ -302,6 +272,88 @@ describe('a pass', () => {
     ];
     await fixture.run({ decisions: ['a', 'b', 'c', 'd'], execution: { steps, maxPerSecond: 4 } });
     expect(started).toEqual(expected);
+  });
+});
+
+describe('a response', () => {
+  test('that is one millisecond below the maximum age is fresh', async () => {
+    const slow = fixture.check('slow', { takesMs: () => liveMs - 1 });
+    await fixture.run({ decisions: ['a'], execution: { checks: [slow] } });
+    expect(fixture.calls).toEqual(['query slow a', 'remove a']);
+  });
+
+  test('that is stale three times in a row stops the pass', async () => {
+    const slow = fixture.check('slow', { takesMs: () => liveMs });
+    const { stopped } = await fixture.run({ execution: { checks: [slow] } });
+    expect(fixture.calls).toEqual(['query slow a', 'query slow a', 'query slow a']);
+    expect(stopped?.why).toMatch(/takes longer than 5 s/);
+    expect(stopped?.error).toBeInstanceOf(Error);
+  });
+
+  test('that is stale three times in a row only keeps the object if its check has `whenSlow`', async () => {
+    const slow = fixture.check('slow', { takesMs: () => liveMs });
+    const whenSlow: Objection = { kind: 'keep', reason: 'NodeUnknown' };
+    await fixture.run({ decisions: ['a', 'b'], execution: { checks: [{ ...slow, whenSlow }] } });
+    expect(fixture.kinds).toEqual(['a kept', 'b kept']);
+  });
+
+  test('is shared by decisions of one key for 5 s from the request', async () => {
+    const shared = fixture.check('policies', { shared: true });
+    const step = fixture.step('remove');
+    const slowly = (target: string): Promise<StepResult> => {
+      fixture.clock.advance(liveMs / 2);
+      return step(target);
+    };
+    await fixture.run({ execution: { checks: [shared], steps: [slowly] } });
+    expect(fixture.calls).toEqual([
+      'query policies a',
+      'remove a',
+      'remove b',
+      'query policies c',
+      'remove c',
+    ]);
+  });
+
+  test('serves all steps of at most `maxDecisions` decisions', async () => {
+    const checks = [fixture.check('listing', { shared: true, maxDecisions: 2 })];
+    await fixture.run({ execution: { checks, steps: [fixture.step('stop'), fixture.step('remove')] } });
+    expect(fixture.calls).toEqual([
+      ...['query listing a', 'stop a', 'remove a', 'stop b', 'remove b'],
+      ...['query listing c', 'stop c', 'remove c'],
+    ]);
+  });
+
+  test('that is an error fails the decision, and is shared as well', async () => {
+    const live = new LiveQuery<string, never>({
+      clock: fixture.clock,
+      query: (target) => {
+        fixture.calls.push(`query ${target}`);
+        return Promise.reject(new Error('no response'));
+      },
+    });
+    const { stopped } = await fixture.run({
+      execution: { checks: [{ name: 'pod', live, objection: () => undefined }] },
+    });
+    expect(fixture.calls).toEqual(['query a']);
+    expect(fixture.kinds).toEqual(['a failed', 'b failed']);
+    expect(stopped?.why).toBe('the others would fail as well');
+  });
+
+  test('is not awaited after a shutdown, and nothing is removed', async () => {
+    const stop = new AbortController();
+    const live = new LiveQuery<string, never>({
+      clock: fixture.clock,
+      query: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(new Error('aborted'));
+          });
+          stop.abort();
+        }),
+    });
+    const checks = [{ name: 'pod', live, objection: () => undefined }];
+    const { stopped, outcomes } = await fixture.run({ execution: { checks }, signal: stop.signal });
+    expect([stopped?.why, outcomes]).toEqual(['shutting down', []]);
   });
 });
 
