@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { governNode, isSamePolicy } from '../../../src/api/policy/node-governance.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import { labelled, node, policy, selectingAll } from '../../builders.ts';
+import { labelled, node, selectingAll } from '../../builders.ts';
 import { evictPolicy, keepLabel } from '../controllers/eviction/builders.ts';
 
 const broken: InvalidPolicy = {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { rollUpNodes, rollUpRemovals } from '../../../../src/controllers/policystatus/nodes.ts';
 import { labelled, minutesAgo, node, now, policy } from '../../../builders.ts';
 import { broken, nodesPolicy, removingPolicy, report } from './builders.ts';
@@ -31,14 +32,8 @@ const [counted, uncounted] = [
 const old = minutesAgo(15);
 
 test.each([
-  { name: 'a fresh report', over: {}, expected: { upToDate: 1, ...counted } },
   { name: 'a report that is 15 min old', over: { reportedAtMs: old }, expected: { upToDate: 1, ...counted } },
   { name: 'an older report', over: { reportedAtMs: old - 1 }, expected: { upToDate: 0, ...uncounted } },
-  {
-    name: 'a report that was never written',
-    over: { reportedAtMs: undefined },
-    expected: { upToDate: 0, ...uncounted },
-  },
   {
     name: 'one under an older generation',
     over: { policyGeneration: 0 },
@@ -55,28 +50,18 @@ test.each([
   expect(rollUpNodes(all, observed, now).get('uid-default')).toMatchObject({ desired: 1, ...expected });
 });
 
-test('a node counts for the one policy that governs it', () => {
-  const ranked = [
-    nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }),
-    policy({ name: 'pods-only' }),
-    nodesPolicy('default'),
-  ];
+test('a node counts for the one policy that governs it, for none if that is invalid', () => {
   const observed = { nodes: [node('a', { labels: { gpu: 'yes' } }), node('b'), node('c')], reports: [] };
-  const desired = [...rollUpNodes(ranked, observed, now)].map(([uid, { desired: count }]) => [uid, count]);
-  expect(desired).toEqual([
-    ['uid-gpu', 1],
-    ['uid-default', 2],
+  const desired = (...others: readonly (Policy | InvalidPolicy)[]) => {
+    const ranked = [nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }), ...others];
+    return [...rollUpNodes(ranked, observed, now)].map(([uid, { desired: count }]) => `${uid} ${count}`);
+  };
+  expect(desired(policy({ name: 'pods-only' }), nodesPolicy('default'))).toEqual([
+    'uid-gpu 1',
+    'uid-default 2',
   ]);
-});
-
-test('a node that no policy or an invalid one governs counts for none', () => {
-  const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
-  const last = { ...broken, priority: -1 };
-  const observed = { nodes: [node('a')], reports: [] };
-  for (const ranked of [[gpu], [gpu, last]]) {
-    const rollups = [...rollUpNodes(ranked, observed, now)];
-    expect(rollups.map(([uid, { desired }]) => [uid, desired])).toEqual([['uid-gpu', 0]]);
-  }
+  expect(desired()).toEqual(['uid-gpu 1']);
+  expect(desired(broken, nodesPolicy('default'))).toEqual(['uid-gpu 1', 'uid-default 0']);
 });
 
 test('sums stay within the bounds of the schema', () => {
