@@ -32,60 +32,37 @@ describe('defaults', () => {
 });
 
 test('converts times, bytes and lists', () => {
-  const matchExpressions = [{ key: 'a', operator: 'In', values: ['x', 'y'] }];
-  const evicted = { phase: 'Failed', reason: 'Evicted' };
+  const matchExpressions = [{ key: 'a', operator: 'Exists' }];
   const spec = {
     pods: {
       podSelector: { matchLabels: { team: null }, matchExpressions },
-      excludeNamespaces: ['kube-system'],
       terminated: {
         perNamespaceThreshold: 0,
         ttlAfterFinished: '24h',
-        ttlByReason: [{ ...evicted, messagePattern: '', ttl: '0s' }],
+        ttlByReason: [{ phase: 'Failed', messagePattern: '', ttl: '0s' }],
       },
     },
     nodes: {
-      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: '1Ki', warnBytesPerContainer: '1.5Ki' } },
-      localStorageEviction: {
-        warnAtPercent: [95, 80],
-        gracePeriodSeconds: 0,
-        defaultLimits: { emptyDir: '10Gi' },
-      },
-      namespaceBudgets: [
-        { namespaceSelector: { matchLabels: { team: 'a' } }, perNode: '20Gi' },
-        { namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'Exists' }] }, cluster: '1.5Ti' },
-      ],
+      containerGC: { maxContainers: 0, logs: { warnBytesPerContainer: '1.5Ki' } },
+      localStorageEviction: { warnAtPercent: [95, 80], gracePeriodSeconds: 0 },
+      namespaceBudgets: [{ namespaceSelector: {}, perNode: '20Gi' }],
     },
   };
-  const expression = { key: 'team', operator: 'Exists', values: [] };
+  const expression = { key: 'a', operator: 'Exists', values: [] };
   expect(parsePolicy(policyOf('p', spec)).policy).toMatchObject({
     pods: {
-      podSelector: { matchLabels: { team: '' }, matchExpressions },
-      excludeNamespaces: new Set(['kube-system']),
+      podSelector: { matchLabels: { team: '' }, matchExpressions: [expression] },
       terminated: {
         perNamespaceThreshold: undefined,
         ttlAfterFinishedMs: 86_400_000,
-        ttlByReason: [{ ...evicted, messagePattern: undefined, ttlMs: 0 }],
+        ttlByReason: [{ phase: 'Failed', messagePattern: undefined, ttlMs: 0 }],
       },
     },
     nodes: {
-      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: 1024, warnBytesPerContainer: 1536 } },
-      localStorageEviction: {
-        warnAtPercent: [80, 95],
-        gracePeriodSeconds: 1,
-        defaultLimits: { emptyDirBytes: 10 * 2 ** 30 },
-      },
+      containerGC: { maxContainers: 0, logs: { warnBytesPerContainer: 1536 } },
+      localStorageEviction: { warnAtPercent: [80, 95], gracePeriodSeconds: 1 },
       namespaceBudgets: [
-        {
-          namespaceSelector: { matchLabels: { team: 'a' }, matchExpressions: [] },
-          perNodeBytes: 20 * 2 ** 30,
-          clusterBytes: undefined,
-        },
-        {
-          namespaceSelector: { matchLabels: {}, matchExpressions: [expression] },
-          perNodeBytes: undefined,
-          clusterBytes: 1.5 * 2 ** 40,
-        },
+        { namespaceSelector: everything, perNodeBytes: 20 * 2 ** 30, clusterBytes: undefined },
       ],
     },
   });
