@@ -181,21 +181,15 @@ test('the needed labels are those of the pod selectors, the keep label, and thos
   expect(podLabelKeys(policies, ofCommandLine)).toEqual(new Set([...needed, 'env']));
 });
 
-test('the ttl annotation is needed only if a policy reads it', () => {
-  const reading = (honorTTLAnnotation: boolean): ReadonlySet<string> =>
-    podLabelKeys([policy('a'), policy('b', { pods: { terminated: { honorTTLAnnotation } } })]);
-  expect(reading(false)).toEqual(new Set([KEEP_LABEL]));
-  expect(reading(true)).toEqual(new Set([KEEP_LABEL, 'gc.dustpan.dev/ttl-after-finished']));
-});
-
-test.each([
-  { matcher: { phase: 'Failed' }, isNeeded: false },
-  { matcher: { reason: 'Error' }, isNeeded: true },
-  { matcher: { exitCodes: [137] }, isNeeded: true },
-])('the ends of containers are needed only if a policy reads them: $matcher', ({ matcher, isNeeded }) => {
-  const ttlByReason = [{ ...matcher, ttl: '1h' }];
-  const keys = podLabelKeys([policy('a', { pods: { terminated: { ttlByReason } } })]);
-  expect(keys).toEqual(new Set([KEEP_LABEL, ...(isNeeded ? [CONTAINER_ENDS] : [])]));
+test.each<{ readonly terminated: Spec; readonly also?: string }>([
+  { terminated: { honorTTLAnnotation: false } },
+  { terminated: { honorTTLAnnotation: true }, also: 'gc.dustpan.dev/ttl-after-finished' },
+  { terminated: { ttlByReason: [{ phase: 'Failed', ttl: '1h' }] } },
+  { terminated: { ttlByReason: [{ reason: 'Error', ttl: '1h' }] }, also: CONTAINER_ENDS },
+  { terminated: { ttlByReason: [{ exitCodes: [137], ttl: '1h' }] }, also: CONTAINER_ENDS },
+])('what is no label is needed only if a policy reads it: $terminated', ({ terminated, also }) => {
+  const keys = podLabelKeys([policy('a'), policy('b', { pods: { terminated } })]);
+  expect(keys).toEqual(new Set([KEEP_LABEL, ...(also === undefined ? [] : [also])]));
 });
 
 test.each([

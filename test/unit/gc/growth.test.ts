@@ -20,11 +20,6 @@ test.each<{ readonly name: string; readonly samples: readonly Sample[]; readonly
   { name: 'two samples within 40 s: not known', samples: samples([0, 100], [40, 500]) },
   { name: 'two samples a minute apart', samples: samples([0, 100], [60, 700]), expected: 600 },
   {
-    name: 'each measurement is read six times',
-    samples: every(10, 600, (at) => 100 + minuteOf(at)).map(([at, bytes]) => [minuteOf(at), bytes]),
-    expected: 60,
-  },
-  {
     name: 'the time changes although only a part was measured again',
     samples: every(10, 600, (at) => 100 + minuteOf(at)),
     expected: 60,
