@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { bounded, boundedUtf8, bounds, isCut } from '../../../src/runtime/bounds.ts';
 import { durationHint, formatDuration, parseDuration } from '../../../src/runtime/text/duration.ts';
 import { globMatcher } from '../../../src/runtime/text/glob.ts';
-import { nearest, nearestNames } from '../../../src/runtime/text/nearest.ts';
+import { nearest } from '../../../src/runtime/text/nearest.ts';
 import { printable, printableLines } from '../../../src/runtime/text/printable.ts';
 import { parseQuantity, quantityText } from '../../../src/runtime/text/quantity.ts';
 import { formatRfc3339, parseRfc3339 } from '../../../src/runtime/text/rfc3339.ts';
@@ -151,13 +151,6 @@ test.each([
   ['', undefined],
 ])('of the commands, the nearest to %j is %s', (word, expected) => {
   expect(nearest(word, ['controller', 'agent', 'plan', 'nodes', 'node'])).toBe(expected);
-});
-
-test.each([
-  ['node-1', ['node-11', 'node-1a', 'node-2', 'node-3', 'x'], '; did you mean node-11 or node-1a or node-2?'],
-  ['worker', ['a', 'b'], ''],
-])('names similar to %s in %j: %s', (name, known, end) => {
-  expect(nearestNames(name, known)).toBe(end);
 });
 
 describe('printable text', () => {
