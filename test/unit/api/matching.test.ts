@@ -31,8 +31,10 @@ describe('rankPolicies', () => {
       policy('B'),
       policy('high', { priority: 2 }),
       policy('highest', { priority: 10 }),
+      // No server stores two of one name, but a snapshot may.
+      policy('a', { mode: 'Enforce' }),
     ];
-    expect(names(rankPolicies(policies))).toEqual(['highest', 'high', 'B', 'a', 'b', 'low']);
+    expect(names(rankPolicies(policies))).toEqual(['highest', 'high', 'B', 'a', 'a', 'b', 'low']);
   });
 
   test('ranks an invalid policy by its priority; an unreadable priority is the highest', () => {

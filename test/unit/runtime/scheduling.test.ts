@@ -140,15 +140,22 @@ test('a held pass neither succeeds nor fails: it is not reported, and an earlier
 });
 
 describe('wake', () => {
-  test('waits for the shortest pause, and many triggers cause one pass', async () => {
-    const { clock, wake, passes } = await running();
+  test('shortens a pause to the shortest, and many triggers cause one pass; an abort ends the pause', async () => {
+    const { clock, wake, passes, stop, done } = await running();
     for (let event = 0; event < 100; event++) wake.trigger();
     await clock.advance(999);
     expect(passes).toEqual([0]);
     await clock.advance(1);
     expect(passes).toEqual([0, 1_000]);
-    await clock.advance(1_000);
+    await clock.advance(5_000);
     expect(passes).toEqual([0, 1_000]);
+    wake.trigger();
+    await settled();
+    expect(passes).toEqual([0, 1_000, 6_000]);
+    await clock.advance(1_000);
+    stop.abort();
+    await done;
+    expect(passes).toHaveLength(3);
   });
 
   test('during a pass causes another pass', async () => {

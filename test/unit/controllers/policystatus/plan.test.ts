@@ -138,6 +138,9 @@ describe('a hold', () => {
     const restarted = statusOf({ stored: readStatus(first) });
     expect(restarted.hold).toEqual(first.hold);
     expect(conditionOf(restarted, 'Holding')).toEqual(conditionOf(first, 'Holding'));
+    const { observedGeneration, conditions: before, hold } = first;
+    const uncounted = statusOf({ stored: { observedGeneration, conditions: before, hold } });
+    expect(conditions(uncounted)).toContain('Holding=True Holding');
   });
 
   test('that ends, and mode DryRun, delete the stored values', () => {
