@@ -6,7 +6,6 @@ import {
   imageSelection,
   normaliseReference,
   parseImageReference,
-  patternsWithoutImage,
 } from '../../../src/api/image-reference.ts';
 
 const hex = 'a'.repeat(64);
@@ -116,16 +115,6 @@ test.each([
 ])('whether the keep pattern %j matches an image that was pulled by its digest: %j', (pattern, isKept) => {
   const image = named({ digests: [`registry.example.com/app@${digest}`] });
   expect(firstPattern([pattern])(image)).toBe(isKept ? 0 : -1);
-});
-
-test('the patterns without an image: mistakes, and images that are not there', () => {
-  const images = [
-    named({ id: 'sha256:aa', tags: ['docker.io/library/nginx:1.27'] }),
-    named({ id: 'sha256:bb', digests: [`registry.example.com/app@${digest}`] }),
-  ];
-  const used = ['docker.io/nginx:*', 'nginx', 'sha256:aa', 'registry.example.com/app', `*@${digest}`];
-  const useless = ['nginx:1.28', 'registry.example.com/app:*', 'registry.example.com', '<none>'];
-  expect(patternsWithoutImage([...used, ...useless], images)).toEqual(useless);
 });
 
 test('a pattern for all images, or the id, keeps an image without names', () => {

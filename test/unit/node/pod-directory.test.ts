@@ -146,36 +146,25 @@ test('property: only the five plugins and the directory of the containers end wi
   );
 });
 
-describe.skipIf(!canMount)('a mount point in a pod directory (needs root and mount namespaces)', () => {
-  const tmpfs = (volume: string): string => `mount -t tmpfs none "${volume}"`;
-  test.each([
-    { name: 'another file system', mount: tmpfs },
-    { name: 'a bind mount', mount: (volume: string) => `mount --bind "${at('elsewhere')}" "${volume}"` },
-    { name: 'a mount that the table does not show', mount: tmpfs, isHidden: true },
-  ])('keeps it: $name', ({ mount, isHidden = false }) => {
-    file(at('elsewhere', 'kept'));
-    file(inPod('etc-hosts'));
-    const volume = inPod('volumes/kubernetes.io~empty-dir/v');
-    mkdirSync(volume, { recursive: true });
+test.skipIf(!canMount)(
+  'a mount that the table does not show keeps a pod directory (needs root and mount namespaces)',
+  () => {
     const uid = '01234567-89ab-cdef-0123-456789abcdef';
+    const volume = at('pods', uid, 'volumes/kubernetes.io~empty-dir/v');
+    mkdirSync(volume, { recursive: true });
     const roots = { podDirectories: at('pods'), logDirectories: at('logs'), cgroups: at('cgroup') };
-    const mounts = isHidden
-      ? `mounts: () => Promise.resolve([{ point: '/', isReadOnly: false, isPropagated: true }])`
-      : '';
     const program = `
       import { OrphanFinder } from './src/node/storage/orphans-finder.ts';
-      new OrphanFinder({ roots: ${JSON.stringify(roots)}, ${mounts} })
+      const mounts = () => Promise.resolve([{ point: '/', isReadOnly: false, isPropagated: true }]);
+      new OrphanFinder({ roots: ${JSON.stringify(roots)}, mounts })
         .removeDirectory(${JSON.stringify(at('pods', uid))}, new AbortController().signal)
         .then(JSON.stringify, String).then(console.log);`;
-    const moved = volume.replace(inPod(), at('pods', uid));
     const out = runWithMounts(
       at(),
       program,
-      (run) =>
-        `mount --make-rshared / && mv "${inPod()}" "${at('pods', uid)}" && ${mount(moved)} && : > "${moved}/inside" && ${run}; ls "${moved}"; mount --make-rprivate /`,
+      (run) => `mount -t tmpfs none "${volume}" && : > "${volume}/inside" && ${run}; ls "${volume}"`,
     );
     expect(out).toContain('{"kind":"keep","reason":"Mounted"}');
     expect(out).toContain('inside');
-    expect(existsSync(at('elsewhere', 'kept'))).toBe(true);
-  });
-});
+  },
+);

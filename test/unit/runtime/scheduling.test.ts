@@ -218,22 +218,6 @@ test('tasks run one after the other, in the order of the calls, also after a fai
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
 });
 
-test('a task whose signal aborts while it waits does not start', async () => {
-  const clock = new SettlingClock();
-  const mutex = new Mutex();
-  const stop = new AbortController();
-  const first = mutex.run(() => clock.sleep(10, never), never);
-  let started = false;
-  const second = mutex.run(() => Promise.resolve((started = true)), stop.signal);
-  const refused = expect(second).rejects.toThrow(/aborted/);
-  await settled();
-  stop.abort();
-  await clock.advance(10);
-  await first;
-  await refused;
-  expect(started).toBe(false);
-});
-
 describe('a spread wake', () => {
   function spread() {
     const clock = new SettlingClock();
