@@ -88,7 +88,6 @@ test.each([
   ['bitn*/redis:7', 'docker.io/bitnami/redis:7', true],
   ['docker.io/redis:*', 'redis:7', true],
   ['registry.example.com/base*', 'registry.example.com/base-cuda/x:1', true],
-  ['registry:5000/app', 'registry:5000/app-x:v1', false],
   ['[::1]:5000/app', '[::1]:5000/app:v1', true],
   ['MyRegistry/app', 'MyRegistry/app:v1', true],
   ['localhost/app', 'localhost/app:v1', true],
@@ -159,25 +158,6 @@ test.each([
   ['a reference of the old Docker runtime', `docker-pullable://registry.example.com/app@${other}`, app, true],
 ])('whether a pod with %s (%s) may use the image', (...[, spec, image, matches]) => {
   expect(imageIndex([image]).idsOf(spec).length > 0).toBe(matches);
-});
-
-describe('images of one repository, as containerd lists them', () => {
-  const repository = 'docker.io/library/nginx';
-  const images = [
-    named({ id: 'tagged', tags: [`${repository}:1`], digests: [`${repository}@${digest}`] }),
-    // Pulled by its digest, or its tag was pulled anew.
-    named({ id: 'untagged', digests: [`${repository}@${other}`] }),
-  ];
-
-  test.each([
-    ['nginx:1', ['tagged']],
-    [`nginx:1@${digest}`, ['tagged']],
-    [`nginx:1@${other}`, ['untagged']],
-    // That of the platform in an index, or of another image: the runtime does not find it either.
-    [`nginx:1@sha256:${'c'.repeat(64)}`, []],
-  ])('%s names %j', (spec, ids) => {
-    expect(imageIndex(images).idsOf(spec)).toEqual(ids);
-  });
 });
 
 describe('an image in use', () => {

@@ -86,7 +86,6 @@ describe('podMatcher', () => {
       expected: 'c',
     },
     { name: 'its namespace is selected and excluded', policies: [inDev({ excludeNamespaces: ['dev'] })] },
-    { name: 'its labels are selected', policies: [ofX], labels: x, expected: 'a' },
     { name: 'an invalid policy', policies: [policy('a', broken), b], expected: 'a' },
     { name: 'an invalid policy that excludes the namespace', policies: [brokenExcluding, b], expected: 'b' },
     {
@@ -106,7 +105,6 @@ describe('podMatcher', () => {
       policies: [policy('a', { mode: 'Newer', nodes: {} }), b],
       expected: 'a',
     },
-    { name: 'an invalid policy of lower priority', policies: [policy('a', broken), first], expected: 'b' },
     { name: 'an unknown namespace without selector', policies: [a], at: 'new', expected: 'a' },
     { name: 'an unknown namespace and a label', policies: [inDev(), b], at: 'new', expected: 'unknown' },
     {
@@ -146,9 +144,6 @@ const everyNode = ofNodes('b', {});
 
 test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
   ['no rules for nodes', [policy('a')], undefined],
-  ['selected', [ofNodes('a', { nodeSelector: app('x') }), everyNode], 'a'],
-  ['not selected', [ofNodes('a', { nodeSelector: app('y') }), everyNode], 'b'],
-  ['an invalid policy first', [ofNodes('a', { nodeSelector: 1 }), everyNode], 'a'],
   ['an invalid policy for pods alone first', [policy('a', broken), everyNode], 'b'],
   [
     'an invalid policy for other nodes first',

@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { governNode, isSamePolicy } from '../../../src/api/policy/node-governance.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import { labelled, node, selectingAll } from '../../builders.ts';
+import { labelled, node } from '../../builders.ts';
 import { evictPolicy, keepLabel } from '../controllers/eviction/builders.ts';
+import { broken } from '../controllers/policystatus/builders.ts';
 
-const broken: InvalidPolicy = {
-  ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 9, problems: ['spec.nodes: bad'] },
-  ...selectingAll,
-};
 const gpu = evictPolicy({}, { name: 'gpu', priority: 5, selector: labelled('gpu', 'yes') });
 const all = evictPolicy({}, { name: 'all' });
 const gpuNode = node('n', { labels: { gpu: 'yes' } });

@@ -29,7 +29,6 @@ test.each<{ readonly name: string; readonly samples: readonly Sample[]; readonly
     samples: every(10, 170, (at) => 100 + minuteOf(at)),
     expected: 60,
   },
-  { name: 'steady growth', samples: every(10, 300, (at) => at * 5), expected: 300 },
   { name: 'an unchanged size does not grow', samples: every(10, 900, () => 1e9) },
   { name: 'growth that ended 15 min ago', samples: every(10, 1800, (at) => Math.min(at, 800)) },
   { name: 'a shrinking size does not grow', samples: every(60, 600, (at) => 1e6 - at) },

@@ -7,19 +7,10 @@ import { carryOut, passReport, undecidedBecause } from '../../../src/gc/pass.ts'
 import { now, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { broken } from '../controllers/policystatus/builders.ts';
 
 const enforcing = policy({ mode: 'Enforce' });
 const dry = policy({ mode: 'DryRun' });
-const invalid: InvalidPolicy = {
-  name: 'broken',
-  uid: 'u',
-  generation: 1,
-  priority: 0,
-  pods: undefined,
-  nodes: undefined,
-  problems: ['spec: must be an object'],
-};
-
 const image = (id: string, by: Policy | InvalidPolicy | undefined): Decision => ({
   unit: 'imagegc',
   verdict: 'Remove',
@@ -66,7 +57,7 @@ describe('what is due', () => {
   test.each([
     ['a policy in mode Enforce', enforcing, ['a']],
     ['a policy in mode DryRun', dry, []],
-    ['an invalid policy', invalid, []],
+    ['an invalid policy', broken, []],
     ['no policy', undefined, []],
   ] as const)('under %s', async (_, by, expected) => {
     expect((await pass([image('a', by)])).removed).toEqual(expected);
@@ -100,7 +91,7 @@ describe('what is due', () => {
 
 test('the gauges of a plan count each mode, and forget the plan before', async () => {
   const metrics = unitMetrics(new Registry());
-  const due = [image('a', dry), image('b', enforcing), image('c', enforcing), image('d', invalid)];
+  const due = [image('a', dry), image('b', enforcing), image('c', enforcing), image('d', broken)];
   const shown = async () =>
     (await metrics.due.get()).values.map(({ labels, value }) => `${labels.mode ?? ''} ${value}`).sort();
   showPlan(metrics, 'imagegc', reasons, { due, kept: [] });

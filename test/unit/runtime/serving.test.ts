@@ -37,7 +37,6 @@ describe('health probes', () => {
   const unmatched = String.raw`no matches for "\u001b\u009b2J\n"`;
   test.each([
     ['/healthz', 200, 'ok'],
-    ['/healthz/', 200, 'ok'],
     ['/healthz?verbose', 200, '[+]ping ok\n[+]podgc ok\nhealthz check passed\n'],
     ['/healthz/nothing', 404, 'not found\n'],
     ['/readyz', 500, '[+]ping ok\n[-]informers failed: reason withheld\nreadyz check failed\n'],

@@ -7,14 +7,12 @@ import { nearest } from '../../../src/runtime/text/nearest.ts';
 import { printable, printableLines } from '../../../src/runtime/text/printable.ts';
 import { parseQuantity, quantityText } from '../../../src/runtime/text/quantity.ts';
 import { formatRfc3339, parseRfc3339 } from '../../../src/runtime/text/rfc3339.ts';
-import { compactQuantityText, sizeText } from '../../../src/runtime/text/size-text.ts';
 import { miswrittenDurations } from '../../contract/policies/bad-pods.ts';
 import { hostileText, raw } from '../../hostile.ts';
 
 describe('a duration', () => {
-  test.each([
+  test.each<readonly [string, number | undefined]>([
     ['1.5h', 5_400_000],
-    ['1.001s', 1001],
     ['0.4ms', 0],
     ['30m1h', 5_400_000],
     ['1w1d30m1h', 696_600_000],
@@ -33,7 +31,6 @@ describe('a duration', () => {
   test.each([
     [0, '0s'],
     [61_500, '1m1.5s'],
-    [3_601_000, '1h1s'],
     [172_799_000, '47h59m59s'],
     [172_800_000, '2d'],
     [608_400_000, '169h'],
@@ -49,8 +46,7 @@ describe('a duration', () => {
 });
 
 describe('a quantity', () => {
-  test.each([
-    ['1k', 1000],
+  test.each<readonly [string, number | undefined]>([
     ['1E', 1e18],
     ['1Ei', 2 ** 60],
     ['1.5Gi', 1.5 * 2 ** 30],
@@ -87,16 +83,6 @@ describe('a quantity', () => {
         expect(parseQuantity(quantityText(bytes, form))).toBe(bytes);
       }),
     );
-  });
-
-  test.each([
-    [1023, '1023 B', '1023'],
-    [1536, '1.50 KiB', '1.5Ki'],
-    [133.3 * 2 ** 30, '133 GiB', '133Gi'],
-    [1000.6 * 2 ** 20, '1001 MiB', '1000Mi'],
-    [5 * 1024 ** 4, '5.00 TiB', '5.0Ti'],
-  ] as const)('of %d bytes is %s in a sentence, %s in a table', (bytes, sentence, table) => {
-    expect([sizeText(bytes), compactQuantityText(bytes)]).toEqual([sentence, table]);
   });
 });
 
@@ -147,7 +133,6 @@ test.each([
   ['contrler', 'controller'],
   ['pxxn', undefined],
   ['nlap', undefined],
-  ['nod', 'node'],
   ['', undefined],
 ])('of the commands, the nearest to %j is %s', (word, expected) => {
   expect(nearest(word, ['controller', 'agent', 'plan', 'nodes', 'node'])).toBe(expected);

@@ -271,13 +271,6 @@ describe('the largest pods', () => {
       occasion: 'nodes node',
     });
   });
-
-  test('are left out if none is listed', () => {
-    const [warning] = plan({ usage: 'n1 a:120, n2 a:1', policies: [cluster100] }).warnings;
-    expect(warning && namespaceOverBudget(warning).note).toBe(
-      'Namespace a uses 121.0 GiB on 2 nodes, more than its budget for all nodes, 100Gi (policy nodes). dustpan evicts nothing for a budget.',
-    );
-  });
 });
 
 describe('limits', () => {

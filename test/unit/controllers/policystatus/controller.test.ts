@@ -190,10 +190,7 @@ test('the reports of nodes decide about a policy for nodes alone', async () => {
   env.reports.items.set('a', nodeReport('a', { degraded: true }));
   env.clock.advance(1_000);
   await env.reconcile();
-  expect(env.written.at(-1)?.conditions.find(({ type }) => type === 'Degraded')).toMatchObject({
-    ...{ status: 'True', reason: 'NodesDegraded' },
-    message: '1 of 2 nodes are degraded; see their NodeGCReports',
-  });
+  expect(env.written.flatMap(conditions)).toContain('Degraded=True NodesDegraded');
 });
 
 test('sums over nodes are written every 5 min, numbers of nodes every 30 s', async () => {
