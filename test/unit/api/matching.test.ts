@@ -61,7 +61,6 @@ describe('podMatcher', () => {
     ofPods('a', { namespaceSelector: { matchLabels: { stage: 'dev' } }, ...more });
   const excluding = (name: string, ...excludeNamespaces: readonly string[]) =>
     ofPods(name, { excludeNamespaces });
-  const ofX = ofPods('a', { podSelector: app('x') });
   const brokenOf = (value: string) => ofPods('a', { podSelector: app(value), newerField: {} });
   const brokenExcluding = ofPods('a', { excludeNamespaces: ['dev'], terminated: { threshold: 'few' } });
   const [x, y] = [{ app: 'x' }, { app: 'y' }];

@@ -49,6 +49,7 @@ describe('health probes', () => {
   ])('%s', async (path, status, body) => {
     const { get } = await started();
     expect(await get(path)).toEqual({ status, body });
+    expect(await get(path, 'HEAD')).toEqual({ status, body: '' });
   });
 
   test.each([
