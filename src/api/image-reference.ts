@@ -89,7 +89,7 @@ export function normaliseReference(text: string): string {
 }
 
 /** All names that a pattern may match: tags and digests, normalised and as the runtime writes them, and the id. */
-export function references({ tags, digests, id }: NamedImage): readonly string[] {
+function references({ tags, digests, id }: NamedImage): readonly string[] {
   const names = [...tags, ...digests];
   return [...new Set([...names.map(normaliseReference), ...names, id])];
 }

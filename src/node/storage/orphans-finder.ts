@@ -44,7 +44,6 @@ interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
   readonly deadline?: () => AbortSignal;
   readonly mounts?: () => Promise<readonly Mount[]>;
-  readonly monotonicMs?: () => number;
   /** Files that one call of `removeDirectory` may remove. */
   readonly maxFilesRemoved?: number;
 }
@@ -135,7 +134,7 @@ export class OrphanFinder implements NodeOrphans {
     mounts: readonly Mount[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, { readonly bytes: number }>> {
-    const atMs = (this.#options.monotonicMs ?? (() => performance.now()))();
+    const atMs = performance.now();
     const mountpoints = new Set(mounts.map(({ point }) => point));
     const measured = new Map<string, { readonly atMs: number; readonly bytes: number }>();
     let entriesLeft = maxEntries;

@@ -82,7 +82,7 @@ export class SnapshotOwners {
 }
 
 /** The names that a runtime has for the layers of an image: each includes all layers below it (the image specification's ChainID). */
-export function chainIds(diffIds: readonly string[]): readonly string[] {
+function chainIds(diffIds: readonly string[]): readonly string[] {
   const chain: string[] = [];
   for (const diffId of diffIds) {
     const below = chain.at(-1);

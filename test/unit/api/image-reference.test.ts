@@ -7,35 +7,11 @@ import {
   isRepository,
   normaliseReference,
   parseImageReference,
-  patternsWithoutImage,
-  references,
 } from '../../../src/api/image-reference.ts';
 
 const hex = 'a'.repeat(64);
 const digest = `sha256:${hex}`;
 const other = `sha256:${'b'.repeat(64)}`;
-
-test.each([
-  ['nginx', 'docker.io/library/nginx:latest'],
-  ['nginx:1.27', 'docker.io/library/nginx:1.27'],
-  ['library/nginx', 'docker.io/library/nginx:latest'],
-  ['docker.io/nginx', 'docker.io/library/nginx:latest'],
-  ['index.docker.io/nginx', 'docker.io/library/nginx:latest'],
-  ['bitnami/redis', 'docker.io/bitnami/redis:latest'],
-  ['localhost/app', 'localhost/app:latest'],
-  ['localhost:5000/app', 'localhost:5000/app:latest'],
-  ['registry:5000/app', 'registry:5000/app:latest'],
-  ['registry:5000/a/b:v1', 'registry:5000/a/b:v1'],
-  ['registry.example.com/app', 'registry.example.com/app:latest'],
-  ['[::1]:5000/app:v1', '[::1]:5000/app:v1'],
-  ['MyRegistry/app', 'MyRegistry/app:latest'],
-  [`nginx@${digest}`, `docker.io/library/nginx@${digest}`],
-  [`nginx:1.27@${digest}`, `docker.io/library/nginx@${digest}`],
-  [`registry:5000/app@${digest}`, `registry:5000/app@${digest}`],
-  [' nginx ', 'docker.io/library/nginx:latest'],
-])('normalises %j to %j', (text, normalised) => {
-  expect(normaliseReference(text)).toBe(normalised);
-});
 
 test.each([
   ...['', ':', ':tag', '/nginx', 'nginx/', 'nginx:', 'nginx@', '<none>:<none>', 'a b', '@sha256:aa'],
@@ -44,6 +20,8 @@ test.each([
 ])('%j is not a reference', (text) => {
   expect(parseImageReference(text)).toBeUndefined();
   expect(normaliseReference(text)).toBe(text);
+  expect(isRepository(text)).toBe(false);
+  expect(firstPattern([text])({ id: 'sha256:1234', tags: [text], digests: [] })).toBe(0);
 });
 
 test('normalisation is idempotent and never throws', () => {
@@ -60,7 +38,6 @@ test.each([
   [['ci/*'], { tags: ['ci/a:1', 'ci/b:1'] }, 0, undefined],
   [['ci/*'], { tags: ['ci/a:1', 'prod/a:1'] }, 0, 'prod/a:1'],
   [['prod/*', 'ci/*'], { tags: ['ci/a:1', 'prod/a:1'] }, 0, undefined],
-  [['base', 'nginx'], { tags: ['docker.io/library/nginx:1'] }, 1, undefined],
   [['a:1'], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, undefined],
   [['a:1'], { tags: ['a:1'], digests: [`b@${digest}`] }, 0, `b@${digest}`],
   [[`a@${digest}`], { tags: ['a:1', 'a:2'], digests: [`a@${digest}`] }, 0, undefined],
@@ -75,14 +52,11 @@ test.each([
   [['b', `a@${digest.slice(0, -1)}?`], { tags: ['a:1'], digests: [`a@${digest}`] }, 1, 'a:1'],
   [[`*@${digest}*`], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, 'a:1'],
   [['*@sha256:*'], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, 'a:1'],
-  [['*@sha256:*'], { digests: [`a@${digest}`] }, 0, undefined],
   [['*@*', 'a:*'], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, undefined],
-  [['*sha*'], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, 'a:1'],
   [['a:*'], { digests: [`a@${digest}`] }, -1, `a@${digest}`],
   [['a@*'], { digests: [`a@${digest}`] }, 0, undefined],
   [['*', 's*'], {}, -1, 'sha256:1234'],
   [['x', 'sha256:1234'], {}, 1, undefined],
-  [['x', 'sha256:1234'], { tags: ['a:1'] }, 1, undefined],
   [['b'], { tags: ['not a reference'] }, -1, 'not a reference'],
   [[], { tags: ['a:1'] }, -1, 'a:1'],
 ] as const)('%j select %j: the first is %d, and none matches %s', (patterns, over, index, unmatched) => {
@@ -90,31 +64,11 @@ test.each([
   expect(imageSelection(patterns)(image)).toEqual({ index, unmatched });
 });
 
-test.each([
-  ...['nginx', 'registry.example.com/app', 'registry:5000/app'].map((pattern) => [pattern, true] as const),
-  ...['nginx:1', `nginx@${digest}`, 'nginx*', 'registry.example.com/*', 'ngin?', '<none>', ''].map(
-    (pattern) => [pattern, false] as const,
-  ),
-])('%j names a repository: %s', (pattern, expected) => {
-  expect(isRepository(pattern)).toBe(expected);
-});
-
 const named = (over: { tags?: string[]; digests?: string[]; id?: string }) => ({
   id: 'sha256:1234',
   tags: [],
   digests: [],
   ...over,
-});
-
-test('an image has its tags and digests as names, normalised and as written, and its id', () => {
-  const image = named({ tags: ['nginx:1.27'], digests: [`nginx@${digest}`] });
-  expect(references(image)).toEqual([
-    'docker.io/library/nginx:1.27',
-    `docker.io/library/nginx@${digest}`,
-    'nginx:1.27',
-    `nginx@${digest}`,
-    'sha256:1234',
-  ]);
 });
 
 test.each(['nginx', 'docker.io/nginx', 'index.docker.io/nginx', 'library/nginx', ' nginx '])(
@@ -131,30 +85,20 @@ test.each(['nginx', 'docker.io/nginx', 'index.docker.io/nginx', 'library/nginx',
 test.each([
   ['nginx:*', 'docker.io/library/nginx:1.27', true],
   ['nginx:*', 'docker.io/library/nginx-anything:1.27', false],
-  ['nginx:latest', 'docker.io/library/nginx:1.27', false],
   ['docker.io/nginx:*', 'docker.io/library/nginx:1.27', true],
-  ['docker.io/nginx:*', 'docker.io/bitnami/nginx:1.27', false],
   ['docker.io/ngin?:1.*', 'docker.io/library/nginx:1.27', true],
-  ['index.docker.io/library/redis:*', 'docker.io/library/redis:7', true],
   ['index.docker.io/bitnami/redis:*', 'docker.io/bitnami/redis:7', true],
   ['bitn*/redis:7', 'docker.io/bitnami/redis:7', true],
-  ['redis:7', 'redis:7', true],
   ['docker.io/redis:*', 'redis:7', true],
   ['registry.example.com/base*', 'registry.example.com/base-cuda/x:1', true],
-  ['registry:5000/app', 'registry:5000/app:v1', true],
-  ['registry:5000/app', 'registry:5000/app-x:v1', false],
+  ['[::1]:5000/app', '[::1]:5000/app:v1', true],
+  ['MyRegistry/app', 'MyRegistry/app:v1', true],
   ['localhost/app', 'localhost/app:v1', true],
-  ['bitnami/*', 'docker.io/bitnami/redis:7', true],
   ['bitnami/*', 'registry.example.com/bitnami/redis:7', false],
   ['registry:5000/app:*', 'registry:5000/app:v1', true],
-  ['registry:5000/app:*', 'registry:5000/other:v1', false],
-  ['registry:5000/app:*', 'registry.example.com/app:v1', false],
   ['registry.example.com:5000/base/*', 'registry.example.com:5000/base/cuda:12', true],
   ['registry.example.com:5000/base/*', 'registry.example.com/base/cuda:12', false],
-  ['registry.example.com/base/*', 'registry.example.com/base/x/y:1', true],
-  ['*/app:v?', 'registry.example.com/app:v1', true],
   ['*/app:v?', 'registry.example.com/app:v10', false],
-  ['*', 'registry.example.com/app:v1', true],
 ])('whether the keep pattern %j matches %j: %j', (pattern, tag, isKept) => {
   expect(firstPattern([pattern])(named({ tags: [tag] }))).toBe(isKept ? 0 : -1);
 });
@@ -167,23 +111,11 @@ test.each([
   ['*@sha256:*', true],
   ['registry.example.com/app', true],
   ['registry.example.com/app@*', true],
-  ['registry.example.com/app*', true],
   // It has no tag, also if the reference of the pull had one.
   ['registry.example.com/app:*', false],
-  ['registry.example.com/app:v1', false],
 ])('whether the keep pattern %j matches an image that was pulled by its digest: %j', (pattern, isKept) => {
   const image = named({ digests: [`registry.example.com/app@${digest}`] });
   expect(firstPattern([pattern])(image)).toBe(isKept ? 0 : -1);
-});
-
-test('the patterns without an image: mistakes, and images that are not there', () => {
-  const images = [
-    named({ id: 'sha256:aa', tags: ['docker.io/library/nginx:1.27'] }),
-    named({ id: 'sha256:bb', digests: [`registry.example.com/app@${digest}`] }),
-  ];
-  const used = ['docker.io/nginx:*', 'nginx', 'sha256:aa', 'registry.example.com/app', `*@${digest}`];
-  const useless = ['nginx:1.28', 'registry.example.com/app:*', 'registry.example.com', '<none>'];
-  expect(patternsWithoutImage([...used, ...useless], images)).toEqual(useless);
 });
 
 test('a pattern for all images, or the id, keeps an image without names', () => {
@@ -203,10 +135,7 @@ const imported = { id: digest, tags: ['registry.example.com/app:v1'], digests: [
 
 test.each([
   ['its tag', 'registry.example.com/app:v1', app, true],
-  ['another tag', 'registry.example.com/app:v2', app, false],
-  ['no tag, i.e. latest', 'registry.example.com/app', app, false],
   ['its digest', `registry.example.com/app@${other}`, app, true],
-  ['its digest with any tag', `registry.example.com/app:v9@${other}`, app, true],
   ['its digest with the name of a mirror', `mirror.example.com/x@${other}`, app, true],
   ['another digest with its tag', `registry.example.com/app:v1@sha256:${'c'.repeat(64)}`, app, false],
   ['a digest, while its own is unknown', `registry.example.com/app@${other}`, imported, true],
@@ -218,9 +147,7 @@ test.each([
   ],
   ['its id', digest, app, true],
   ['its digest without a name, as a runtime may report it for a container', other, app, true],
-  ['another digest without a name', `sha256:${'c'.repeat(64)}`, app, false],
   ['its id, if the runtime lists ids without the algorithm', digest, bare, true],
-  ['that id as listed', hex, bare, true],
   ['the beginning of that id', hex.slice(0, 12), bare, true],
   ['that id as the digest of a name', `registry.example.com/z@${digest}`, bare, true],
   ['its id without the algorithm', hex, app, true],
@@ -228,36 +155,11 @@ test.each([
   ['a short bare id', 'a'.repeat(12), app, true],
   ['a text too short for an id', 'aaaa', app, false],
   ['its id as the digest of a name', `registry.example.com/z@${digest}`, app, true],
-  ['the same path in another registry', 'other.example.com/app:v1', app, false],
   ['its short name, for a search registry', 'app:v1', app, true],
-  ['a longer name', 'registry.example.com/app-x:v1', app, false],
   ['an empty text', '', app, false],
   ['a reference of the old Docker runtime', `docker-pullable://registry.example.com/app@${other}`, app, true],
 ])('whether a pod with %s (%s) may use the image', (...[, spec, image, matches]) => {
   expect(imageIndex([image]).idsOf(spec).length > 0).toBe(matches);
-});
-
-describe('images of one repository, as containerd lists them', () => {
-  const repository = 'docker.io/library/nginx';
-  const images = [
-    named({ id: 'tagged', tags: [`${repository}:1`], digests: [`${repository}@${digest}`] }),
-    // Pulled by its digest, or its tag was pulled anew.
-    named({ id: 'untagged', digests: [`${repository}@${other}`] }),
-  ];
-
-  test.each([
-    ['nginx:1', ['tagged']],
-    [`nginx@${digest}`, ['tagged']],
-    [`nginx:1@${digest}`, ['tagged']],
-    [`nginx@${other}`, ['untagged']],
-    [`nginx:1@${other}`, ['untagged']],
-    [`docker.io/nginx@${other}`, ['untagged']],
-    ['nginx:2', []],
-    // That of the platform in an index, or of another image: the runtime does not find it either.
-    [`nginx:1@sha256:${'c'.repeat(64)}`, []],
-  ])('%s names %j', (spec, ids) => {
-    expect(imageIndex(images).idsOf(spec)).toEqual(ids);
-  });
 });
 
 describe('an image in use', () => {
@@ -271,7 +173,6 @@ describe('an image in use', () => {
     ['a listed id', digest, [digest]],
     ['a listed id as the old Docker runtime writes it', `docker://${digest}`, [digest]],
     ['a listed digest', other, [digest]],
-    ['a listed digest with any name', `mirror.example.com/x@${other}`, [digest]],
     ['an unlisted digest', `sha256:${'c'.repeat(64)}`, ['imported', 'unnamed']],
     ['a tag', 'nginx:1', ['imported', digest, 'unnamed']],
     ['nothing', '', []],
@@ -303,20 +204,12 @@ describe('a name without a registry', () => {
 
   test.each([
     ['nginx', latest],
-    ['nginx:latest', latest],
-    ['library/nginx', latest],
     ['nginx:2', ['quay-2']],
-    ['nginx:3', []],
-    [`nginx@${digest}`, ['hub', 'local', 'quay', 'quay-2', 'quay-digest', 'quay-library']],
     [`nginx:9@${digest}`, ['hub', 'local', 'quay', 'quay-2', 'quay-digest', 'quay-library']],
     [`redis@${digest}`, ['quay-digest']],
     ['team/app:1', ['team-hub', 'team-quay']],
     ['app:1', []],
     ['docker.io/nginx', ['hub']],
-    ['docker.io/library/nginx', ['hub']],
-    ['index.docker.io/library/nginx', ['hub']],
-    ['quay.io/nginx', ['quay']],
-    ['quay.io/library/nginx', ['quay-library']],
     ['localhost/nginx', ['local']],
     ['registry:5000/team/app:1', []],
     [`quay.io/nginx@${digest}`, ['quay', 'quay-2', 'quay-digest']],

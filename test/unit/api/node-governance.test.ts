@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { governNode, isSamePolicy } from '../../../src/api/policy/node-governance.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import { labelled, node, policy, selectingAll } from '../../builders.ts';
+import { labelled, node } from '../../builders.ts';
 import { evictPolicy, keepLabel } from '../controllers/eviction/builders.ts';
+import { broken } from '../controllers/policystatus/builders.ts';
 
-const broken: InvalidPolicy = {
-  ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 9, problems: ['spec.nodes: bad'] },
-  ...selectingAll,
-};
 const gpu = evictPolicy({}, { name: 'gpu', priority: 5, selector: labelled('gpu', 'yes') });
 const all = evictPolicy({}, { name: 'all' });
 const gpuNode = node('n', { labels: { gpu: 'yes' } });
@@ -20,9 +17,7 @@ test.each<{
   readonly expected: string;
 }>([
   { name: 'the first policy selects the node', ranked: [gpu, all], on: gpuNode, expected: 'governed gpu' },
-  { name: 'only the second selects it', ranked: [gpu, all], on: node('n'), expected: 'governed all' },
   { name: 'no policy selects it', ranked: [gpu], on: node('n'), expected: 'keep NoPolicy' },
-  { name: 'no policy has rules for nodes', ranked: [policy()], on: node('n'), expected: 'keep NoPolicy' },
   {
     name: 'an invalid policy is first',
     ranked: [broken, all],
@@ -40,7 +35,6 @@ test.each<{
 });
 
 test.each<{ readonly name: string; readonly other: Policy; readonly same: boolean }>([
-  { name: 'the same', other: { ...all }, same: true },
   { name: 'another uid', other: { ...all, uid: 'another' }, same: false },
   { name: 'another generation', other: { ...all, generation: 2 }, same: false },
   { name: 'another mode', other: { ...all, mode: 'DryRun' }, same: false },

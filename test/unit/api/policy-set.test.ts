@@ -60,20 +60,3 @@ test('an empty list is a change only the first time', () => {
   const set = new PolicySet();
   expect([set.update([]), set.update([])]).toEqual([true, false]);
 });
-
-test('parses only the new ones of many policies', () => {
-  let reads = 0;
-  const counted = (name: string) => ({
-    metadata: { name, uid: `uid-${name}`, generation: 1 },
-    get spec() {
-      reads++;
-      return { pods: {} };
-    },
-  });
-  const set = new PolicySet();
-  const many = Array.from({ length: 50 }, (_, i) => counted(`p${i}`));
-  set.update(many);
-  const perPolicy = reads / many.length;
-  for (let i = 0; i < 50; i++) set.update([...many, counted('new')]);
-  expect(reads / perPolicy).toBe(100);
-});

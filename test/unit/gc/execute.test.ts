@@ -5,9 +5,8 @@ import {
   type Execution,
   type Objection,
   type StepResult,
-  type Stop,
 } from '../../../src/gc/execute.ts';
-import { liveMs } from '../../../src/gc/live.ts';
+import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { settled } from '../../fakes/settling-clock.ts';
@@ -48,40 +47,9 @@ describe('an objection', () => {
     expect(fixture.calls).toEqual(['query first a']);
     expect(fixture.outcomes).toMatchObject([{ kind: 'kept', reason: 'InUse' }]);
   });
-
-  test('that arises during a later query stops the action', async () => {
-    let isLeader = true;
-    const lease: Check<string> = {
-      name: 'lease',
-      objection: () => (isLeader ? undefined : { kind: 'stop', why: 'lease lost' }),
-    };
-    const node = fixture.check('node', {
-      takesMs: () => {
-        isLeader = false;
-        return 0;
-      },
-    });
-    const { stopped } = await fixture.run({ execution: { checks: [lease, node] } });
-    expect(fixture.calls).toEqual(['query node a']);
-    expect(stopped).toEqual({ kind: 'stop', why: 'lease lost' });
-  });
 });
 
 describe('an object that needs several requests', () => {
-  test('is re-checked before each request', async () => {
-    const node = fixture.check('node');
-    const mark = fixture.step('mark');
-    const slowMark = (target: string): Promise<StepResult> => {
-      fixture.clock.advance(liveMs);
-      return mark(target);
-    };
-    await fixture.run({
-      decisions: ['a'],
-      execution: { checks: [node], steps: [slowMark, fixture.step('delete')] },
-    });
-    expect(fixture.calls).toEqual(['query node a', 'mark a', 'query node a', 'delete a']);
-  });
-
   test('is kept after the first request if a check objects by then', async () => {
     let hasLabel = false;
     const check: Check<string> = {
@@ -159,16 +127,16 @@ const throttledFor = (...ms: readonly number[]): Execution<string>['steps'] => {
 };
 
 describe('a server that throttles', () => {
-  test('gets no request until the pause ends, and then the same request again', async () => {
-    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttledFor(2_000) } });
-    expect(fixture.calls).toEqual(['remove a', 'remove a', 'remove b']);
-    expect(fixture.clock.monotonicMs()).toBe(2_000);
-    expect(fixture.kinds).toEqual(['a done', 'b done']);
-  });
-
-  test('pauses the pass for at most 30 s at a time', async () => {
-    await fixture.run({ decisions: ['a'], execution: { steps: throttledFor(3_600_000) } });
-    expect(fixture.clock.monotonicMs()).toBe(30_000);
+  test.each([
+    { name: 'gets the same request again after the pause', ms: [2_000], pausedMs: 2_000, tries: 2 },
+    { name: 'pauses the pass for at most 30 s at a time', ms: [3_600_000], pausedMs: 30_000, tries: 2 },
+    { name: 'five times has failed to remove the object', ms: [1, 1, 1, 1, 1], pausedMs: 4, tries: 5 },
+  ])('$name', async ({ ms, pausedMs, tries }) => {
+    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttledFor(...ms) } });
+    expect(fixture.calls).toEqual([...Array<string>(tries).fill('remove a'), 'remove b']);
+    expect(fixture.clock.monotonicMs()).toBe(pausedMs);
+    expect(fixture.outcomes.map(({ kind }) => kind)).toEqual([tries < 5 ? 'done' : 'failed', 'done']);
+    if (tries === 5) expect(fixture.outcomes[0]).toMatchObject({ error: new Error('429') });
   });
 
   test('is queried again after the pause', async () => {
@@ -177,25 +145,7 @@ describe('a server that throttles', () => {
     expect(fixture.calls).toEqual(['query node a', 'remove a', 'query node a', 'remove a']);
   });
 
-  test('five times counts as a failure', async () => {
-    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttledFor(1, 1, 1, 1, 1) } });
-    expect(fixture.kinds).toEqual(['a failed', 'b done']);
-    expect(fixture.outcomes[0]).toMatchObject({ error: new Error('429') });
-  });
-
-  test('pauses all workers', async () => {
-    const clock = new ManualClock();
-    const pass = fixture.run({ execution: { clock, concurrency: 2, steps: throttledFor(1_000) } });
-    await settled();
-    expect(fixture.calls).toEqual(['remove a', 'remove b']);
-    clock.advance(1_000);
-    await pass;
-    expect(fixture.calls.slice(2).toSorted()).toEqual(['remove a', 'remove c']);
-  });
-});
-
-describe('a pause', () => {
-  test('is the longest that the server has requested', async () => {
+  test('pauses all workers, for the longest time that it has requested', async () => {
     const clock = new ManualClock();
     const steps = throttledFor(10_000, 1_000);
     const pass = fixture.run({ decisions: ['a', 'b'], execution: { clock, concurrency: 2, steps } });
@@ -208,7 +158,7 @@ describe('a pause', () => {
     expect(fixture.kinds).toEqual(['a done', 'b done']);
   });
 
-  test('ends with a shutdown', async () => {
+  test('does not delay a shutdown', async () => {
     const stop = new AbortController();
     const execution = { clock: new ManualClock(), steps: throttledFor(10_000) };
     const pass = fixture.run({ execution, signal: stop.signal });
@@ -275,45 +225,115 @@ describe('a pass', () => {
   });
 
   test('that another worker has stopped does nothing more, even with fresh responses', async () => {
-    const slow = fixture.check('node');
-    const stopping: Check<string> = {
-      name: 'stopping',
-      objection: only('b', { kind: 'stop', why: 'lease lost' }),
-    };
-    await fixture.run({ decisions: ['a', 'b'], execution: { checks: [stopping, slow], concurrency: 2 } });
+    const stopping = { name: 'stopping', objection: only('b', { kind: 'stop', why: 'lease lost' }) };
+    const checks = [stopping, fixture.check('node')];
+    await fixture.run({ decisions: ['a', 'b'], execution: { checks, concurrency: 2 } });
     expect(fixture.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
   });
 
-  test.each([
-    { name: 'starts no more decisions per second than allowed', firstMs: 0, expected: [0, 250, 500, 750] },
-    {
-      name: 'does not make up for a slow one by a burst',
-      firstMs: 1_000,
-      expected: [0, 1_000, 1_250, 1_500],
-    },
-  ])('$name', async ({ firstMs, expected }) => {
+  test('starts no more decisions per second than allowed, and makes up for a slow one by no burst', async () => {
     const started: number[] = [];
-    const steps = [
-      (target: string): Promise<StepResult> => {
-        started.push(fixture.clock.monotonicMs());
-        if (target === 'a') fixture.clock.advance(firstMs);
-        return Promise.resolve({ kind: 'done' });
-      },
-    ];
-    await fixture.run({ decisions: ['a', 'b', 'c', 'd'], execution: { steps, maxPerSecond: 4 } });
-    expect(started).toEqual(expected);
+    const step = (target: string): Promise<StepResult> => {
+      started.push(fixture.clock.monotonicMs());
+      if (target === 'a') fixture.clock.advance(1_000);
+      return Promise.resolve({ kind: 'done' });
+    };
+    await fixture.run({ decisions: ['a', 'b', 'c', 'd'], execution: { steps: [step], maxPerSecond: 4 } });
+    expect(started).toEqual([0, 1_000, 1_250, 1_500]);
   });
 });
 
-test.each<{ readonly stopped: Stop; readonly level?: string }>([
-  { stopped: { kind: 'stop', why: 'shutting down' }, level: 'info' },
-  { stopped: { kind: 'stop', why: 'no response', unknown: true }, level: 'warn' },
-  // The loop of the pass logs what the caller throws.
-  { stopped: { kind: 'stop', why: 'no response', error: new Error('no response') } },
-])('an early end is logged: $stopped.why, $level', ({ stopped, level }) => {
+describe('a response', () => {
+  test('that is one millisecond below the maximum age is fresh', async () => {
+    const slow = fixture.check('slow', { takesMs: () => liveMs - 1 });
+    await fixture.run({ decisions: ['a'], execution: { checks: [slow] } });
+    expect(fixture.calls).toEqual(['query slow a', 'remove a']);
+  });
+
+  test('that is stale three times in a row stops the pass', async () => {
+    const slow = fixture.check('slow', { takesMs: () => liveMs });
+    const { stopped } = await fixture.run({ execution: { checks: [slow] } });
+    expect(fixture.calls).toEqual(['query slow a', 'query slow a', 'query slow a']);
+    expect(stopped?.why).toMatch(/takes longer than 5 s/);
+    expect(stopped?.error).toBeInstanceOf(Error);
+  });
+
+  test('that is stale three times in a row only keeps the object if its check has `whenSlow`', async () => {
+    const slow = fixture.check('slow', { takesMs: () => liveMs });
+    const whenSlow: Objection = { kind: 'keep', reason: 'NodeUnknown' };
+    await fixture.run({ decisions: ['a', 'b'], execution: { checks: [{ ...slow, whenSlow }] } });
+    expect(fixture.kinds).toEqual(['a kept', 'b kept']);
+  });
+
+  test('is shared by decisions of one key for 5 s from the request', async () => {
+    const shared = fixture.check('policies', { shared: true });
+    const step = fixture.step('remove');
+    const slowly = (target: string): Promise<StepResult> => {
+      fixture.clock.advance(liveMs / 2);
+      return step(target);
+    };
+    await fixture.run({ execution: { checks: [shared], steps: [slowly] } });
+    expect(fixture.calls).toEqual([
+      'query policies a',
+      'remove a',
+      'remove b',
+      'query policies c',
+      'remove c',
+    ]);
+  });
+
+  test('serves all steps of at most `maxDecisions` decisions', async () => {
+    const checks = [fixture.check('listing', { shared: true, maxDecisions: 2 })];
+    await fixture.run({ execution: { checks, steps: [fixture.step('stop'), fixture.step('remove')] } });
+    expect(fixture.calls).toEqual([
+      ...['query listing a', 'stop a', 'remove a', 'stop b', 'remove b'],
+      ...['query listing c', 'stop c', 'remove c'],
+    ]);
+  });
+
+  test('that is an error fails the decision, and is shared as well', async () => {
+    const live = new LiveQuery<string, never>({
+      clock: fixture.clock,
+      query: (target) => {
+        fixture.calls.push(`query ${target}`);
+        return Promise.reject(new Error('no response'));
+      },
+    });
+    const { stopped } = await fixture.run({
+      execution: { checks: [{ name: 'pod', live, objection: () => undefined }] },
+    });
+    expect(fixture.calls).toEqual(['query a']);
+    expect(fixture.kinds).toEqual(['a failed', 'b failed']);
+    expect(stopped?.why).toBe('the others would fail as well');
+  });
+
+  test('is not awaited after a shutdown, and nothing is removed', async () => {
+    const stop = new AbortController();
+    const live = new LiveQuery<string, never>({
+      clock: fixture.clock,
+      query: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(new Error('aborted'));
+          });
+          stop.abort();
+        }),
+    });
+    const checks = [{ name: 'pod', live, objection: () => undefined }];
+    const { stopped, outcomes } = await fixture.run({ execution: { checks }, signal: stop.signal });
+    expect([stopped?.why, outcomes]).toEqual(['shutting down', []]);
+  });
+});
+
+test('an early end is logged, unless the loop of the pass logs its error', () => {
   const log = new RecordingLogger();
-  logStop(log, stopped);
+  logStop(log, { kind: 'stop', why: 'shutting down' });
+  logStop(log, { kind: 'stop', why: 'no response', unknown: true });
+  logStop(log, { kind: 'stop', why: 'no response', error: new Error('no response') });
   logStop(log, undefined);
-  const line = { level, message: 'pass ended early', fields: { why: stopped.why } };
-  expect(log.lines).toMatchObject(level === undefined ? [] : [line]);
+  const message = 'pass ended early';
+  expect(log.lines).toMatchObject([
+    { level: 'info', message, fields: { why: 'shutting down' } },
+    { level: 'warn', message, fields: { why: 'no response' } },
+  ]);
 });

@@ -55,8 +55,6 @@ test.each<{
   readonly ofObject: boolean;
 }>([
   { name: 'a denial', err: response(403), hopeless: false, ofObject: true },
-  { name: 'an object that is too large', err: response(413), hopeless: false, ofObject: true },
-  { name: 'an invalid object', err: response(422), hopeless: false, ofObject: true },
   { name: 'a denial with 429', err: response(429), hopeless: false, ofObject: true },
   { name: 'a webhook that is down', err: response(500), hopeless: false, ofObject: true },
   { name: 'rejected credentials', err: response(401), hopeless: true, ofObject: false },

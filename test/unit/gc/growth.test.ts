@@ -20,11 +20,6 @@ test.each<{ readonly name: string; readonly samples: readonly Sample[]; readonly
   { name: 'two samples within 40 s: not known', samples: samples([0, 100], [40, 500]) },
   { name: 'two samples a minute apart', samples: samples([0, 100], [60, 700]), expected: 600 },
   {
-    name: 'each measurement is read six times',
-    samples: every(10, 600, (at) => 100 + minuteOf(at)).map(([at, bytes]) => [minuteOf(at), bytes]),
-    expected: 60,
-  },
-  {
     name: 'the time changes although only a part was measured again',
     samples: every(10, 600, (at) => 100 + minuteOf(at)),
     expected: 60,
@@ -34,7 +29,6 @@ test.each<{ readonly name: string; readonly samples: readonly Sample[]; readonly
     samples: every(10, 170, (at) => 100 + minuteOf(at)),
     expected: 60,
   },
-  { name: 'steady growth', samples: every(10, 300, (at) => at * 5), expected: 300 },
   { name: 'an unchanged size does not grow', samples: every(10, 900, () => 1e9) },
   { name: 'growth that ended 15 min ago', samples: every(10, 1800, (at) => Math.min(at, 800)) },
   { name: 'a shrinking size does not grow', samples: every(60, 600, (at) => 1e6 - at) },

@@ -7,19 +7,10 @@ import { carryOut, passReport, undecidedBecause } from '../../../src/gc/pass.ts'
 import { now, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { broken } from '../controllers/policystatus/builders.ts';
 
 const enforcing = policy({ mode: 'Enforce' });
 const dry = policy({ mode: 'DryRun' });
-const invalid: InvalidPolicy = {
-  name: 'broken',
-  uid: 'u',
-  generation: 1,
-  priority: 0,
-  pods: undefined,
-  nodes: undefined,
-  problems: ['spec: must be an object'],
-};
-
 const image = (id: string, by: Policy | InvalidPolicy | undefined): Decision => ({
   unit: 'imagegc',
   verdict: 'Remove',
@@ -66,7 +57,7 @@ describe('what is due', () => {
   test.each([
     ['a policy in mode Enforce', enforcing, ['a']],
     ['a policy in mode DryRun', dry, []],
-    ['an invalid policy', invalid, []],
+    ['an invalid policy', broken, []],
     ['no policy', undefined, []],
   ] as const)('under %s', async (_, by, expected) => {
     expect((await pass([image('a', by)])).removed).toEqual(expected);
@@ -100,7 +91,7 @@ describe('what is due', () => {
 
 test('the gauges of a plan count each mode, and forget the plan before', async () => {
   const metrics = unitMetrics(new Registry());
-  const due = [image('a', dry), image('b', enforcing), image('c', enforcing), image('d', invalid)];
+  const due = [image('a', dry), image('b', enforcing), image('c', enforcing), image('d', broken)];
   const shown = async () =>
     (await metrics.due.get()).values.map(({ labels, value }) => `${labels.mode ?? ''} ${value}`).sort();
   showPlan(metrics, 'imagegc', reasons, { due, kept: [] });
@@ -109,14 +100,12 @@ test('the gauges of a plan count each mode, and forget the plan before', async (
   expect(await shown()).toEqual(['DryRun 0', 'Enforce 0']);
 });
 
-test.each([
-  ['the clocks differ', { kind: 'kept', decision: image('a', dry), reason: 'ClockUnsure' }, 'skewed'],
-  ['another reason keeps it', { kind: 'kept', decision: image('a', dry), reason: 'InUse' }, undefined],
-] as const)('something is undecided if %s', (_, outcome, expected) => {
-  expect(undecidedBecause({ outcomes: [outcome], stopped: undefined }, 'skewed')).toBe(expected);
-});
-
-test('something is undecided if facts are missing', () => {
+test('something is undecided if the clocks differ or facts are missing', () => {
+  const kept = (reason: 'ClockUnsure' | 'InUse') => {
+    const outcomes = [{ kind: 'kept', decision: image('a', dry), reason }] as const;
+    return undecidedBecause({ outcomes, stopped: undefined }, 'skewed');
+  };
+  expect([kept('ClockUnsure'), kept('InUse')]).toEqual(['skewed', undefined]);
   const stopped = { kind: 'stop', why: 'unreadable', unknown: true } as const;
   expect(undecidedBecause({ outcomes: [], stopped }, undefined)).toBe('unreadable');
 });

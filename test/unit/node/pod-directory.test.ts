@@ -22,11 +22,13 @@ async function held<T>(path: string, action: (directory: HeldDirectory) => Promi
   return action(directory).finally(() => directory.close());
 }
 
-const isForeign = () => held(inPod(), hasForeignFiles);
 const remove = (left = 1_000, signal = never) =>
   held(at('pods'), (root) => removePodDirectory(root, 'uid', { budget: { left } }, signal));
 
-const own = ['empty-dir', 'configmap', 'secret', 'projected', 'downward-api'];
+const makeOwn = (): void => {
+  for (const plugin of ['empty-dir', 'configmap', 'secret', 'projected', 'downward-api'])
+    file(inPod(`volumes/kubernetes.io~${plugin}/v/deep/er/file`));
+};
 
 /** Puts a link to another directory in the place of one in the pod. */
 const link = (name: string) => (): void => {
@@ -54,14 +56,7 @@ describe('the files of a pod directory', () => {
     ['an empty directory', false, makeDirectory('')],
     ['the hosts file', false, made('etc-hosts')],
     ['a termination message', false, made('containers/main/1a2b')],
-    ...own.map(
-      (plugin) =>
-        [
-          `a file in a volume of ${plugin}`,
-          false,
-          made(`volumes/kubernetes.io~${plugin}/v/deep/er/file`),
-        ] as const,
-    ),
+    ['files in the volumes of the five plugins of a pod', false, makeOwn],
     ['a marker of a plugin', false, made('plugins/kubernetes.io~empty-dir/wrapped_v/ready')],
     ['an unmounted volume without files', false, makeDirectory('volumes/kubernetes.io~csi/pv/mount')],
     [
@@ -84,9 +79,8 @@ describe('the files of a pod directory', () => {
     ['more directories than are read', true, makeMany],
   ])('%s: foreign is %s', async (_name, foreign, make) => {
     make();
-    expect(await isForeign()).toBe(foreign);
-    const removal = await remove();
-    expect(removal.kind).toBe(foreign ? 'keep' : 'done');
+    expect(await held(inPod(), hasForeignFiles)).toBe(foreign);
+    expect((await remove()).kind).toBe(foreign ? 'keep' : 'done');
     expect(existsSync(inPod())).toBe(foreign);
   });
 });
@@ -146,36 +140,25 @@ test('property: only the five plugins and the directory of the containers end wi
   );
 });
 
-describe.skipIf(!canMount)('a mount point in a pod directory (needs root and mount namespaces)', () => {
-  const tmpfs = (volume: string): string => `mount -t tmpfs none "${volume}"`;
-  test.each([
-    { name: 'another file system', mount: tmpfs },
-    { name: 'a bind mount', mount: (volume: string) => `mount --bind "${at('elsewhere')}" "${volume}"` },
-    { name: 'a mount that the table does not show', mount: tmpfs, isHidden: true },
-  ])('keeps it: $name', ({ mount, isHidden = false }) => {
-    file(at('elsewhere', 'kept'));
-    file(inPod('etc-hosts'));
-    const volume = inPod('volumes/kubernetes.io~empty-dir/v');
-    mkdirSync(volume, { recursive: true });
+test.skipIf(!canMount)(
+  'a mount that the table does not show keeps a pod directory (needs root and mount namespaces)',
+  () => {
     const uid = '01234567-89ab-cdef-0123-456789abcdef';
+    const volume = at('pods', uid, 'volumes/kubernetes.io~empty-dir/v');
+    mkdirSync(volume, { recursive: true });
     const roots = { podDirectories: at('pods'), logDirectories: at('logs'), cgroups: at('cgroup') };
-    const mounts = isHidden
-      ? `mounts: () => Promise.resolve([{ point: '/', isReadOnly: false, isPropagated: true }])`
-      : '';
     const program = `
       import { OrphanFinder } from './src/node/storage/orphans-finder.ts';
-      new OrphanFinder({ roots: ${JSON.stringify(roots)}, ${mounts} })
+      const mounts = () => Promise.resolve([{ point: '/', isReadOnly: false, isPropagated: true }]);
+      new OrphanFinder({ roots: ${JSON.stringify(roots)}, mounts })
         .removeDirectory(${JSON.stringify(at('pods', uid))}, new AbortController().signal)
         .then(JSON.stringify, String).then(console.log);`;
-    const moved = volume.replace(inPod(), at('pods', uid));
     const out = runWithMounts(
       at(),
       program,
-      (run) =>
-        `mount --make-rshared / && mv "${inPod()}" "${at('pods', uid)}" && ${mount(moved)} && : > "${moved}/inside" && ${run}; ls "${moved}"; mount --make-rprivate /`,
+      (run) => `mount -t tmpfs none "${volume}" && : > "${volume}/inside" && ${run}; ls "${volume}"`,
     );
     expect(out).toContain('{"kind":"keep","reason":"Mounted"}');
     expect(out).toContain('inside');
-    expect(existsSync(at('elsewhere', 'kept'))).toBe(true);
-  });
-});
+  },
+);

@@ -49,15 +49,4 @@ describe('disk usage', () => {
     expect(cut).toMatchObject({ entries: 10 });
     expect(await diskUsage(at('many'), bounds, never)).toMatchObject({ entries: 41 });
   });
-
-  test('is 0 for a missing directory', async () => {
-    const expected = { bytes: 0, entries: 0 };
-    expect(await diskUsage(at('none'), bounds, never)).toMatchObject(expected);
-  });
-
-  test('ends with its signal', async () => {
-    file(at('a', 'file'));
-    const stopped = AbortSignal.abort(new Error('stopping'));
-    await expect(diskUsage(at('a'), bounds, stopped)).rejects.toThrow('stopping');
-  });
 });

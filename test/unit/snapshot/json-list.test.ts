@@ -30,23 +30,12 @@ test('returns the items of any list, wherever its pieces end', () => {
   );
 });
 
-test('reads a kind after the items', () => {
-  expect(parsed('{"items":[{"a":1}], "kind":"List"}', 3)).toEqual({
-    items: [{ a: 1 }],
-    rest: { items: [], kind: 'List' },
-  });
-});
-
 test.each([
   { text: '{"items":[{"a":"x}', problem: 'f.json: items[0]: is not JSON, or is cut off' },
-  { text: '{"items":[{},{}', problem: 'f.json: is not JSON, or is cut off' },
-  { text: '{"items":[]', problem: 'f.json: is not JSON, or is cut off' },
   { text: '{"items":[{} {}]}', problem: 'f.json: is not JSON' },
   { text: '{"items":[{},]}', problem: 'f.json: is not JSON' },
-  { text: '{"items":[,{}]}', problem: 'f.json: is not JSON' },
   { text: '{"items":[]} x', problem: 'f.json: is not JSON' },
   { text: 'oops', problem: 'f.json: is not JSON' },
-  { text: ' ', problem: 'f.json: is empty' },
   { text: '', problem: 'f.json: is empty' },
 ])('refuses $text', ({ text, problem }) => {
   expect(() => parsed(text, 1)).toThrow(problem);
@@ -55,10 +44,4 @@ test.each([
 test('refuses a list that is cut off anywhere', () => {
   const text = '{"kind":"List","items":[{"a":"x y","b":[1,true,null]},{}],"metadata":{"c":1.5e3}}';
   for (let end = 1; end < text.length; end++) expect(() => parsed(text.slice(0, end), 20)).toThrow('cut off');
-});
-
-test('names and numbers are the same as from JSON.parse', () => {
-  expect(parsed('{"items":[{"__proto__":1,"a":-0.5e1}]}', 7).items).toEqual(
-    JSON.parse('[{"__proto__":1,"a":-5}]'),
-  );
 });

@@ -121,25 +121,14 @@ test('without the lease nothing is written', async () => {
 test('a failed write is repeated although nothing changes', async () => {
   const env = new Environment();
   env.fails = true;
-  env.observe();
-  await env.reconcile();
+  await env.pass(0);
   env.fails = false;
   env.clock.advance(30_000);
   await env.reconcile();
   expect(env.written).toHaveLength(1);
 });
 
-test('a write that fails after an abort is not logged as failed', async () => {
-  const env = new Environment();
-  const stop = new AbortController();
-  env.fails = true;
-  env.duringWrite = () => {
-    stop.abort(new Error('stopping'));
-  };
-  await expect(env.reconcile(stop.signal)).rejects.toThrow('stopping');
-});
-
-test('deletions add up over passes, a failed write and a restart', async () => {
+test('deletions add up over passes, a failed write, an old cache and a restart', async () => {
   const env = new Environment();
   await env.pass(3);
   env.fails = true;
@@ -147,10 +136,15 @@ test('deletions add up over passes, a failed write and a restart', async () => {
   env.fails = false;
   await env.pass(5);
   expect(env.totals).toEqual([3, 12]);
+  // The cache does not show the last write yet.
+  [env.stored] = env.written;
+  await env.pass(0);
+  await env.pass(1);
+  expect(env.totals.at(-1)).toBe(13);
   const restarted = new Environment();
   restarted.stored = env.stored;
   await restarted.pass(1);
-  expect(restarted.totals).toEqual([13]);
+  expect(restarted.totals).toEqual([14]);
 });
 
 test('deletions of a pass during a write are in the next', async () => {
@@ -162,26 +156,6 @@ test('deletions of a pass during a write are in the next', async () => {
   await env.pass(3);
   await env.pass(0);
   expect(env.totals).toEqual([3, 8]);
-});
-
-test('deletions add up over a cache that does not show the last write yet', async () => {
-  const env = new Environment();
-  await env.pass(3);
-  const before = env.stored;
-  await env.pass(4);
-  env.stored = before;
-  await env.pass(5);
-  expect(env.totals).toEqual([3, 7, 12]);
-});
-
-test('deletions add up to those that another leader has written', async () => {
-  const env = new Environment();
-  await env.pass(3);
-  const [written] = env.written;
-  if (written?.pods === undefined) throw new Error('nothing was written');
-  env.stored = { ...written, pods: { ...written.pods, deletedTotal: 10 } };
-  await env.pass(1);
-  expect(env.totals).toEqual([3, 11]);
 });
 
 test.each([
@@ -216,10 +190,7 @@ test('the reports of nodes decide about a policy for nodes alone', async () => {
   env.reports.items.set('a', nodeReport('a', { degraded: true }));
   env.clock.advance(1_000);
   await env.reconcile();
-  expect(env.written.at(-1)?.conditions.find(({ type }) => type === 'Degraded')).toMatchObject({
-    ...{ status: 'True', reason: 'NodesDegraded' },
-    message: '1 of 2 nodes are degraded; see their NodeGCReports',
-  });
+  expect(env.written.flatMap(conditions)).toContain('Degraded=True NodesDegraded');
 });
 
 test('sums over nodes are written every 5 min, numbers of nodes every 30 s', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { rollUpNodes, rollUpRemovals } from '../../../../src/controllers/policystatus/nodes.ts';
 import { labelled, minutesAgo, node, now, policy } from '../../../builders.ts';
 import { broken, nodesPolicy, removingPolicy, report } from './builders.ts';
@@ -31,14 +32,8 @@ const [counted, uncounted] = [
 const old = minutesAgo(15);
 
 test.each([
-  { name: 'a fresh report', over: {}, expected: { upToDate: 1, ...counted } },
   { name: 'a report that is 15 min old', over: { reportedAtMs: old }, expected: { upToDate: 1, ...counted } },
   { name: 'an older report', over: { reportedAtMs: old - 1 }, expected: { upToDate: 0, ...uncounted } },
-  {
-    name: 'a report that was never written',
-    over: { reportedAtMs: undefined },
-    expected: { upToDate: 0, ...uncounted },
-  },
   {
     name: 'one under an older generation',
     over: { policyGeneration: 0 },
@@ -55,28 +50,18 @@ test.each([
   expect(rollUpNodes(all, observed, now).get('uid-default')).toMatchObject({ desired: 1, ...expected });
 });
 
-test('a node counts for the one policy that governs it', () => {
-  const ranked = [
-    nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }),
-    policy({ name: 'pods-only' }),
-    nodesPolicy('default'),
-  ];
+test('a node counts for the one policy that governs it, for none if that is invalid', () => {
   const observed = { nodes: [node('a', { labels: { gpu: 'yes' } }), node('b'), node('c')], reports: [] };
-  const desired = [...rollUpNodes(ranked, observed, now)].map(([uid, { desired: count }]) => [uid, count]);
-  expect(desired).toEqual([
-    ['uid-gpu', 1],
-    ['uid-default', 2],
+  const desired = (...others: readonly (Policy | InvalidPolicy)[]) => {
+    const ranked = [nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }), ...others];
+    return [...rollUpNodes(ranked, observed, now)].map(([uid, { desired: count }]) => `${uid} ${count}`);
+  };
+  expect(desired(policy({ name: 'pods-only' }), nodesPolicy('default'))).toEqual([
+    'uid-gpu 1',
+    'uid-default 2',
   ]);
-});
-
-test('a node that no policy or an invalid one governs counts for none', () => {
-  const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
-  const last = { ...broken, priority: -1 };
-  const observed = { nodes: [node('a')], reports: [] };
-  for (const ranked of [[gpu], [gpu, last]]) {
-    const rollups = [...rollUpNodes(ranked, observed, now)];
-    expect(rollups.map(([uid, { desired }]) => [uid, desired])).toEqual([['uid-gpu', 0]]);
-  }
+  expect(desired()).toEqual(['uid-gpu 1']);
+  expect(desired(broken, nodesPolicy('default'))).toEqual(['uid-gpu 1', 'uid-default 0']);
 });
 
 test('sums stay within the bounds of the schema', () => {
@@ -90,11 +75,15 @@ test('sums stay within the bounds of the schema', () => {
 
 test('the progress of the remove list: what the governed nodes have left of each entry that has not ended', () => {
   const ended = { image: 'c', untilMs: now.getTime() };
-  const ranked = [removingPolicy('default', ['a:1*', ended, 'b']), nodesPolicy('other'), broken];
+  const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
+  const ranked = [gpu, removingPolicy('default', ['a:1*', ended, 'b']), nodesPolicy('other'), broken];
   const left = (image: string, inUse: number, kept: number) => ({ image, inUse, kept });
   const reporting = (name: string, ...removeList: ReturnType<typeof left>[]) => report(name, { removeList });
   const observed = {
-    nodes: ['gone', 'both', 'used', 'kept', 'silent', 'old'].map((name) => node(name)),
+    nodes: [
+      ...['gone', 'both', 'used', 'kept', 'silent', 'old'].map((name) => node(name)),
+      node('of another policy', { labels: { gpu: 'yes' } }),
+    ],
     reports: [
       reporting('gone', left('a:1*', 0, 0), left('b', 0, 0)),
       reporting('both', left('a:1*', 1, 2), left('b', 0, 0)),
@@ -114,13 +103,4 @@ test('the progress of the remove list: what the governed nodes have left of each
       ],
     ],
   ]);
-});
-
-test('a node of another policy does not count for the remove list', () => {
-  const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
-  const observed = { nodes: [node('a', { labels: { gpu: 'yes' } })], reports: [] };
-  expect(rollUpRemovals([gpu, removingPolicy('default', ['a'])], observed, now).get('uid-default')).toEqual([
-    { image: 'a', nodes: 0, gone: 0, inUse: 0, kept: 0, unknown: 0 },
-  ]);
-  expect(rollUpRemovals([gpu], observed, now).size).toBe(0);
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { usageOfPod } from '../../../src/api/local-storage.ts';
+import { signalsOf } from '../../../src/node/kubelet/signals.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
+import { configuredThresholds, defaultThresholds } from '../../../src/node/kubelet/thresholds.ts';
 
 const time = '2026-01-15T12:00:00Z';
 const atMs = Date.parse(time);
@@ -37,8 +39,8 @@ describe('a stats summary', () => {
   const one = { capacityBytes: 100, availableBytes: 50, inodes: 10, inodesFree: 5 };
   const two = { ...one, capacityBytes: 200 };
   const three = { ...one, capacityBytes: 300 };
-  const fuller = { ...one, availableBytes: 40 };
   const inodesElsewhere = { ...one, inodes: 20 };
+  const uncounted = { ...one, inodes: undefined, inodesFree: undefined };
   /** The devices of the kubelet, of images and of containers. */
   const devices = (kubeletRoot?: number, imageFs?: number, containerFs?: number) => {
     return { kubeletRoot, imageFs, containerFs };
@@ -49,12 +51,20 @@ describe('a stats summary', () => {
     ['of equal values', [one, one], devices(), false],
     ['of different capacity', [one, two], devices(), true],
     ['of one size, with other inodes', [one, inodesElsewhere], devices(), true],
-    ['of one size, of which one is fuller', [one, fuller], devices(), true],
-    ['of unknown size', [], devices(), true],
+    ['of one size, of which neither counts inodes', [uncounted, uncounted], devices(), false],
+    ['of which one counts no inodes', [one, uncounted], devices(), true],
+    [
+      'of which one has less than 1 % less available',
+      [one, { ...one, availableBytes: 49.6 }],
+      devices(),
+      false,
+    ],
+    ['of which one has 1 % less available', [one, { ...one, availableBytes: 49.5 }], devices(), true],
+    ['of which one has 10 % more free inodes', [{ ...one, inodesFree: 4.5 }, one], devices(), true],
     ['of which one is unknown', [one], devices(), true],
-    ['of equal values on two devices', [one, one], devices(1, 2, 2), true],
+    ['of equal values on two devices', [one, one], devices(0, 2, 2), true],
     ['of one device with other values', [one, inodesElsewhere], devices(1, 1, 1), false],
-    ['of equal values, with one device known', [one, one], devices(1), false],
+    ['of equal values, with one device known', [one, one], devices(0), false],
   ])('whether file systems %s are dedicated', (_name, [fs, imageFs], known, expected) => {
     expect(storageUsageOf({ node: { fs, runtime: { imageFs } } }, 0, known).dedicatedImageFs).toBe(expected);
   });
@@ -65,8 +75,6 @@ describe('a stats summary', () => {
     ['the same values on two devices', { imageFs: two, containerFs: two }, devices(1, 1, 2), true],
     ['one device', { imageFs: two, containerFs: three }, devices(1, 2, 2), false],
     ['no file system of containers', { imageFs: two }, devices(), false],
-    ['no file system of images', { containerFs: two }, devices(), false],
-    ['neither', undefined, devices(), false],
   ])('whether containers have a file system of their own: %s', (_name, runtime, known, expected) => {
     expect(storageUsageOf({ node: { fs: one, runtime } }, 0, known).splitContainerFs).toBe(expected);
   });
@@ -89,14 +97,12 @@ describe('a stats summary', () => {
   const volume = (bytes: number, inodes?: number) => ({ volume: [{ name: 'v', ...used(bytes, inodes) }] });
   const total = (bytes: number, inodes?: number) => ({ 'ephemeral-storage': used(bytes, inodes) });
   const withMemory = { ...shared, memory: { availableBytes: 5e6, workingSetBytes: 5e6 } };
-  const uncounted = { fs: { ...one, inodes: 0, inodesFree: 0 } };
+  const noInodes = { fs: { ...one, inodes: 0, inodesFree: 0 } };
   test.each<readonly [string, object, object, string | undefined]>([
     ['logs below 0', shared, logs(below0), 'logs of container main'],
-    ['a negative layer', shared, layer(negative), 'writable layer of container main'],
     ['a volume as large as the disk', shared, volume(100), undefined],
     ['a volume that may be in memory', withMemory, volume(1e6, 200), undefined],
     ['a total below 0', shared, total(below0), 'total'],
-    ['a total of more than the disk', shared, total(101), 'total'],
     ['a total of both disks', apart, total(300), undefined],
     ['a total of more than both disks', apart, total(301), 'total'],
     ['a layer on the disk of images', apart, layer(200), undefined],
@@ -104,9 +110,8 @@ describe('a stats summary', () => {
     ['a layer on the disk of containers', splitNode, layer(300), undefined],
     ['more inodes than there are', shared, total(1, 11), 'total'],
     ['inodes below 0', shared, logs(1, below0), 'logs of container main'],
-    ['any number without a known capacity', {}, total(2 ** 63, 2 ** 63), undefined],
     ['more than 2^63 without a known capacity', {}, total(2 ** 63 * 1.1), 'total'],
-    ['no inodes counted', uncounted, total(1, 99), undefined],
+    ['no inodes counted', noInodes, total(1, 99), undefined],
   ])(
     'the usage of a pod with an impossible value is unknown, of that pod alone: %s',
     (_, node, stats, part) => {
@@ -137,52 +142,116 @@ describe('a stats summary', () => {
   });
 
   test('impossible values of the node are named', () => {
-    const node = {
-      fs: { ...one, availableBytes: 101 },
-      memory: { availableBytes: below0, workingSetBytes: 1 },
-      runtime: {
-        imageFs: { ...one, inodesFree: negative, capacityBytes: below0 },
-        containerFs: { inodes: below0, capacityBytes: 0 },
-      },
-    };
-    expect(storageUsageOf({ node }, 0).impossible).toEqual([
-      'file system of the kubelet (availableBytes)',
-      'file system of images (capacityBytes)',
+    const memory = { availableBytes: below0, workingSetBytes: 1 };
+    const runtime = { imageFs: { ...one, inodesFree: negative }, containerFs: { capacityBytes: 0 } };
+    expect(storageUsageOf({ node: { fs: one, memory, runtime } }, 0).impossible).toEqual([
       'file system of images (inodesFree)',
       'file system of containers (capacityBytes is 0)',
-      'file system of containers (inodes)',
       'memory (availableBytes)',
     ]);
   });
 
-  test.each([
-    ['null', null],
-    ['a text', 'x'],
-    ['a list', []],
-    ['pods that are no list', { pods: { a: 1 } }],
-    ['pods without identity', { pods: [null, 3, {}, { podRef: { uid: 3 } }, { podRef: { uid: '' } }] }],
-  ])('that is %s has no pods', (_name, summary) => {
-    expect(storageUsageOf(summary, 0).pods.size).toBe(0);
-  });
+  test.each([null, [], { pods: { a: 1 } }, { pods: [null, 3, {}, { podRef: { uid: '' } }] }])(
+    '%j has no pods',
+    (summary) => {
+      expect(storageUsageOf(summary, 0).pods.size).toBe(0);
+    },
+  );
 
-  test.each([
-    { name: 'a text', usedBytes: '10' },
-    { name: 'missing', usedBytes: undefined },
-    { name: 'null', usedBytes: null },
-  ])('a size that is $name is not measured', ({ usedBytes }) => {
-    const stats = { 'ephemeral-storage': { time, usedBytes }, volume: [{ name: 'v', usedBytes }] };
+  test('a size that is a text is not measured', () => {
+    const stats = {
+      'ephemeral-storage': { time, usedBytes: '10' },
+      volume: [{ name: 'v', usedBytes: '10' }],
+    };
     const usage = storageUsageOf({ pods: [{ podRef: { uid: 'u' }, ...stats }] }, 0).pods.get('u');
-    expect(usage?.total).toBeUndefined();
-    expect(usage?.volumes.size).toBe(0);
+    expect([usage?.total, usage?.volumes.size]).toEqual([undefined, 0]);
   });
 
-  test.each([
-    { name: 'none', time: undefined },
-    { name: "Go's zero", time: '0001-01-01T00:00:00Z' },
-    { name: 'null', time: null },
-    { name: 'no time', time: 'yesterday' },
-  ])('a measurement whose time is $name has no time', ({ time: measured }) => {
-    const pods = [{ podRef: { uid: 'u' }, 'ephemeral-storage': { time: measured, usedBytes: 1 } }];
-    expect(storageUsageOf({ pods }, 0).pods.get('u')?.total).toEqual({ bytes: 1, atMs: undefined });
+  test.each(['0001-01-01T00:00:00Z', null, 'yesterday'])(
+    'a measurement at the time %s has no time',
+    (measured) => {
+      const pods = [{ podRef: { uid: 'u' }, 'ephemeral-storage': { time: measured, usedBytes: 1 } }];
+      expect(storageUsageOf({ pods }, 0).pods.get('u')?.total).toEqual({ bytes: 1, atMs: undefined });
+    },
+  );
+});
+
+const nowMs = atMs + 10_000;
+const disk = (capacityBytes: number, over: object = {}): object => ({
+  ...{ time, capacityBytes, availableBytes: capacityBytes / 4, inodes: 1000, inodesFree: 600 },
+  ...over,
+});
+/** `nodefs.available 25/100`. */
+const lines = (node: unknown): readonly string[] =>
+  signalsOf(node, nowMs).map(({ signal, available, capacity }) => `${signal} ${available}/${capacity}`);
+
+const inodes = ['nodefs.inodesFree 600/1000'];
+
+describe('signals of a summary', () => {
+  test('all that a kubelet reports, with the time of the measurement', () => {
+    const node = {
+      fs: disk(100),
+      runtime: { imageFs: disk(200), containerFs: disk(300) },
+      memory: { time, availableBytes: 30, workingSetBytes: 10, usageBytes: 99 },
+    };
+    expect(lines(node)).toEqual([
+      ...['nodefs.available 25/100', 'nodefs.inodesFree 600/1000'],
+      ...['imagefs.available 50/200', 'imagefs.inodesFree 600/1000'],
+      ...['containerfs.available 75/300', 'containerfs.inodesFree 600/1000'],
+      'memory.available 30/40',
+    ]);
+    const measured = signalsOf({ ...node, runtime: { imageFs: disk(200, { time: undefined }) } }, nowMs);
+    expect([...new Set(measured.map(({ measuredAtMs }) => measuredAtMs))]).toEqual([atMs, nowMs]);
+  });
+
+  const bytes = ['nodefs.available 25/100'];
+  test.each<readonly [string, unknown, readonly string[]]>([
+    ['no object', undefined, []],
+    ['no inodes', { fs: disk(100, { inodes: undefined, inodesFree: undefined }) }, bytes],
+    ['no capacity', { fs: disk(100, { capacityBytes: 0, inodes: 0 }) }, []],
+    ['more available than there is', { fs: disk(100, { availableBytes: 101, inodesFree: 1001 }) }, []],
+    ['a capacity above 2^63', { fs: disk(2 ** 63 * 1.1) }, inodes],
+  ])('%s', (_, node, expected) => {
+    expect(lines(node)).toEqual(expected);
+  });
+});
+
+const texts = (thresholds: ReturnType<typeof configuredThresholds>): object =>
+  Object.fromEntries([...(thresholds ?? [])].map(([signal, { text }]) => [signal, text]));
+
+describe('the thresholds of a kubelet', () => {
+  test('by default', () => {
+    expect(texts(defaultThresholds)).toEqual({
+      ...{ 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+      ...{ 'imagefs.available': '15%', 'imagefs.inodesFree': '5%', 'memory.available': '100Mi' },
+    });
+  });
+
+  test.each<readonly [string, object, object]>([
+    ['a hard one', { evictionHard: { 'nodefs.available': '10%' } }, { 'nodefs.available': '10%' }],
+    [
+      'of a hard and a soft one the one that is crossed first',
+      {
+        evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '2Gi' },
+        evictionSoft: { 'nodefs.available': '20%', 'imagefs.available': '1Gi' },
+      },
+      { 'nodefs.available': '20%', 'imagefs.available': '2Gi' },
+    ],
+    [
+      'the hard one, if a percentage and a quantity cannot be compared',
+      { evictionHard: { 'nodefs.available': '10%' }, evictionSoft: { 'nodefs.available': '20Gi' } },
+      { 'nodefs.available': '10%' },
+    ],
+    [
+      'unknown signals and nonsense are none',
+      { evictionHard: { 'pid.available': '10%', 'nodefs.available': 'much', 'imagefs.available': 15 } },
+      {},
+    ],
+  ])('of its configuration: %s', (_, kubeletconfig, expected) => {
+    expect(texts(configuredThresholds({ kubeletconfig }))).toEqual(expected);
+  });
+
+  test.each([undefined, { kubeletconfig: 'x' }])('none in %j', (configz) => {
+    expect(configuredThresholds(configz)).toBeUndefined();
   });
 });
