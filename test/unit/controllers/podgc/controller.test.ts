@@ -14,14 +14,7 @@ import {
   terminating,
 } from '../../../builders.ts';
 import { livePolicies } from '../../../fakes/evictions.ts';
-import {
-  environmentOf,
-  expireAll,
-  many,
-  orphan,
-  orphanPolicy,
-  type Environment,
-} from './environment.ts';
+import { environmentOf, expireAll, many, orphan, orphanPolicy, type Environment } from './environment.ts';
 import { fieldsOfLine } from '../../docs/page.ts';
 
 test('Enforce deletes due pods and records one Event for all pods of an owner', async () => {

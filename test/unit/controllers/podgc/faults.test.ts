@@ -1,34 +1,17 @@
 import { expect, test } from 'vitest';
 import { FakeCluster } from '../../../fakes/cluster.ts';
 import { recording } from '../../../fakes/event-recording.ts';
-import { led } from '../../../fakes/lease-candidate.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { node, pod } from '../../../builders.ts';
 import {
   environmentOf,
   breakerPolicy,
   expireAll,
-  inTheMiddle,
   many,
   orphan,
   orphanPolicy,
   type Environment,
 } from './environment.ts';
-
-test('a leader that was paused beyond its lease in the middle of a pass deletes nothing more', async () => {
-  const { clock, leader, server } = await led();
-  const made = environmentOf(many(500), expireAll(), { holdsLease: () => leader.elector.holdsLease() });
-  const sent = inTheMiddle(made, () => {
-    // Time has passed, and no timer of this process has run.
-    void clock.advance(20_000);
-    server.overwrite({ ...server.spec, holderIdentity: 'b' });
-  });
-  await made.pass();
-  expect(made.cluster.requests).toHaveLength(sent());
-  expect(await leader.outcome).toBe('lost');
-  await made.pass();
-  expect(made.cluster.requests).toHaveLength(sent());
-});
 
 /** 100 nodes with a pod each, of which half have been missing from the list for an hour. */
 async function withHalfMissing() {
@@ -50,7 +33,7 @@ async function withHalfMissing() {
   return { ...environment, pods, vanished };
 }
 
-test('no orphan is deleted while half of the nodes are missing from the list for an hour, nor when they are back', async () => {
+test('no orphan is deleted while half of the nodes are missing for an hour, nor when they are back; each time is reported once', async () => {
   const { cluster, recorder, reports, registry, pass, pods, vanished } = await withHalfMissing();
   expect(cluster.requests).toEqual([]);
   expect(recorder.reasons).toEqual(['Tripped GCPolicy/default']);
@@ -60,6 +43,9 @@ test('no orphan is deleted while half of the nodes are missing from the list for
   for (const [uid, one] of vanished) cluster.nodes.set(uid, one);
   await pass();
   expect(reports.at(-1)).toMatchObject({ missingNodes: 0, trippedPercent: undefined });
+  for (const [uid] of vanished) cluster.nodes.delete(uid);
+  await pass();
+  expect(recorder.reasons).toHaveLength(2);
   expect([...cluster.pods.keys()]).toEqual(pods.map(({ uid }) => uid));
 });
 
@@ -127,12 +113,6 @@ test.each([
   },
 );
 
-test('invented names in the status of no policy open no circuit breaker after a restart', async () => {
-  const { cluster, restarted } = withRestarts(false, new Map());
-  await runs(restarted());
-  expect(cluster.podNames).toHaveLength(20);
-});
-
 test('after a restart the circuit breaker remains open for a quarantine even if most nodes are back, and then another one passes', async () => {
   const { cluster, restarted } = withRestarts(true, new Map([['default', 5]]));
   for (const name of ['node-0', 'node-1', 'node-2', 'node-3']) cluster.nodes.set(name, node(name));
@@ -152,20 +132,18 @@ test('after a restart the circuit breaker remains open for a quarantine even if 
   expect(cluster.podNames).toHaveLength(36);
 });
 
-test.each([-3_600_000, 3_600_000])(
-  'a wall clock that is set by %d ms neither ends nor restarts a quarantine',
-  async (ms) => {
-    const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
-    await pass();
-    clock.advance(20_000);
-    clock.stepWall(ms);
-    await pass();
-    expect(cluster.requests).toEqual([]);
-    clock.advance(20_000);
-    await pass();
-    expect(cluster.podNames).toEqual([]);
-  },
-);
+test('a wall clock that is set neither ends nor restarts a quarantine', async () => {
+  const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
+  await pass();
+  clock.advance(20_000);
+  clock.stepWall(3_600_000);
+  await pass();
+  expect(cluster.requests).toEqual([]);
+  clock.stepWall(-7_200_000);
+  clock.advance(20_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});
 
 test('10 000 deleted pods without an owner make 200 Events, the first of them on the policy', async () => {
   const { recorder, server } = recording();
