@@ -34,7 +34,10 @@ const outOfService = policy({ pods: { outOfService: true } });
 const rows: readonly Row[] = [
   {
     name: 'deletes an orphan after the quarantine, marked as failed unless it has finished',
-    pods: [orphan('running'), orphan('done', { phase: 'Failed' }), pod('here', { phase: 'Running' })],
+    pods: [
+      ...[orphan('running', finalizerHeld), orphan('done', { phase: 'Failed' })],
+      pod('here', { phase: 'Running' }),
+    ],
     policies: [orphaned()],
     deleted: ['done Orphaned', 'running Orphaned mark'],
     kept: ['here NotTerminated'],
@@ -74,14 +77,6 @@ const rows: readonly Row[] = [
     policies: [orphaned(40_000, percent)],
     ...expected,
   })),
-  {
-    name: 'starts the quarantine if it is unknown how long the node has been missing',
-    pods: [orphan('a')],
-    missingForMs: new Map([['another', 40_000]]),
-    policies: [orphaned()],
-    deleted: [],
-    kept: ['a Quarantined 12:00:40'],
-  },
   ...[
     { name: 'keeps all orphans above the percentage of missing nodes', over: {}, seen: [], isOpen: true },
     {
@@ -124,8 +119,6 @@ const rows: readonly Row[] = [
   },
   ...[
     { percent: 20, missing: 1, existing: 1, isOpen: false },
-    { percent: 20, missing: 1, existing: 3, isOpen: false },
-    { percent: 20, missing: 2, existing: 1, isOpen: true },
     { percent: 20, missing: 2, existing: 7, isOpen: true },
     { percent: 20, missing: 2, existing: 8, isOpen: false },
     { percent: 1, missing: 1, existing: 9, isOpen: false },
@@ -144,25 +137,15 @@ const rows: readonly Row[] = [
     };
   }),
   ...[
-    { name: 'its ttl', ttlMs: 600_000, quarantineMs: 7_200_000, expected: 'a TooYoung 12:05:00' },
-    { name: 'its quarantine', ttlMs: 7_200_000, quarantineMs: 3_960_000, expected: 'a Quarantined 12:06:00' },
-  ].flatMap(({ name, ttlMs, quarantineMs, expected }) => [
-    {
-      name: `a finished orphan waits for what comes first: ${name}`,
-      pods: [orphan('a', { phase: 'Failed', finishedAtMs: minutesAgo(5) })],
-      policies: [finishedOrOrphaned({ ttlAfterFinishedMs: ttlMs }, quarantineMs)],
-      deleted: [],
-      kept: [expected],
-    },
-  ]),
-  ...[
-    { name: 'waits for its ttl', rule: { ttlAfterFinishedMs: 600_000 }, expected: 'a TooYoung 12:05:00' },
-    { name: 'without a ttl waits for no time', rule: {}, expected: 'a Tripped' },
-  ].map(({ name, rule, expected }) => ({
-    name: `while the circuit breaker is open, a finished orphan ${name}`,
+    { ttlMs: 600_000, quarantineMs: 7_200_000, expected: 'a TooYoung 12:05:00' },
+    { ttlMs: 7_200_000, quarantineMs: 3_960_000, expected: 'a Quarantined 12:06:00' },
+    { ttlMs: 600_000, percent: 20, expected: 'a TooYoung 12:05:00' },
+    { ttlMs: undefined, percent: 20, expected: 'a Tripped' },
+  ].map(({ ttlMs, quarantineMs = 0, percent, expected }) => ({
+    name: `a finished orphan waits for what comes first: ${expected}`,
     pods: [orphan('a', { phase: 'Failed', finishedAtMs: minutesAgo(5) })],
-    nodes: [],
-    policies: [finishedOrOrphaned(rule, 0, 20)],
+    nodes: percent === undefined ? nodesUpTo(1) : [],
+    policies: [finishedOrOrphaned({ ttlAfterFinishedMs: ttlMs }, quarantineMs, percent)],
     deleted: [],
     kept: [expected],
   })),
@@ -177,12 +160,6 @@ const rows: readonly Row[] = [
     policies: [finishedOrOrphaned({ ttlAfterFinishedMs: 600_000 }, 7_200_000)],
     deleted: [],
     kept: ['a Quarantined 13:00:00'],
-  },
-  {
-    name: 'marks and deletes an orphan that has not finished, with or without finalizers',
-    pods: [orphan('a', finalizerHeld)],
-    policies: [orphaned()],
-    deleted: ['a Orphaned mark'],
   },
   {
     name: 'out of service: deletes terminating pods on a node that is tainted and not ready',

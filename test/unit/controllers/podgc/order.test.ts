@@ -30,13 +30,6 @@ test('returns the surplus over the threshold in order, and the place of each pod
   );
 });
 
-test('returns place 0 for a pod that is not counted, and no surplus without a threshold', () => {
-  const [inLine, held] = [pod('a'), pod('b')];
-  const line = new Line([inLine], { threshold: 0, counted: 1, held: 1, earlier: 0 });
-  expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
-  expect(line.surplus()).toEqual([]);
-});
-
 test('orders evicted pods first, then by second of creation, name and namespace', () => {
   const at = (createdAtMs: number) => ({ createdAtMs });
   const pods = [

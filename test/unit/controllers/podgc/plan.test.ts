@@ -1,15 +1,6 @@
 import { test } from 'vitest';
 import type { Policy, TerminatedPolicy } from '../../../../src/api/policy/policy.ts';
-import {
-  finalizerHeld,
-  labelled,
-  node,
-  pod,
-  policy,
-  terminatedRule,
-  terminating,
-  selectingAll,
-} from '../../../builders.ts';
+import { labelled, node, pod, policy, terminatedRule, terminating, selectingAll } from '../../../builders.ts';
 import { keepLabel } from './environment.ts';
 import { checkRow, type Row, aged, onMissingNode, outOfServiceNode, terminated } from './rows.ts';
 
@@ -28,7 +19,6 @@ const invalid = (priority: number | undefined) => ({
 const kept = {
   namespaces: new Map<string, Record<string, string>>([
     ['default', {}],
-    ['kube-system', {}],
     ['kept-ns', keepLabel],
   ]),
   nodes: [node('node-1'), node('node-kept', { labels: keepLabel })],
@@ -58,13 +48,6 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'none of several rules deletes a pod that only waits for its finalizers',
-    pods: [aged('done', 9), pod('held', { ...onMissingNode, phase: 'Failed', ...finalizerHeld })],
-    policies: [policy({ pods: { terminated: expired, orphaned: { quarantineMs: 0 } } })],
-    deleted: ['done Expired'],
-    kept: ['held FinalizerHeld'],
-  },
-  {
     name: 'maxDeletesPerPass limits the deletions',
     pods: [aged('a', 9), aged('b', 8), aged('c', 7)],
     policies: [
@@ -86,21 +69,6 @@ const rows: readonly Row[] = [
     policies: [terminated({ threshold: 1 })],
     deleted: [],
     kept: ['pod KeepMarked', 'ns KeepMarked', 'node KeepMarked', 'other UnderThreshold'],
-  },
-  {
-    name: 'pods that share a labels object are distinguished by namespace and node',
-    pods: [
-      ...[aged('a', 9, ofX), aged('kept-ns/b', 9, ofX), aged('c', 8, ofX), aged('new-ns/d', 9, ofX)],
-      ...[aged('e', 9, { ...ofX, nodeName: 'node-kept' }), aged('kept-ns/f', 9, ofX)],
-      ...[aged('g', 9, { labels: keepLabel }), aged('h', 7, ofX), aged('kube-system/i', 9, ofX)],
-    ],
-    ...kept,
-    policies: [policy({ pods: { excludeNamespaces: new Set(['kube-system']), terminated: expired } })],
-    deleted: ['a Expired', 'c Expired', 'h Expired'],
-    kept: [
-      ...['b KeepMarked', 'd NamespaceUnknown', 'e KeepMarked', 'f KeepMarked', 'g KeepMarked'],
-      'i NoPolicy',
-    ],
   },
   {
     name: 'the policy of higher priority governs, and a threshold counts only the pods of its policy',
