@@ -48,11 +48,9 @@ describe('a pod that its node requests because it is short of disk space', () =>
     ['the policy has no such rule', 'PolicyChanged', {}, evictPolicy()],
     ['the policy evicts no pods', 'PolicyChanged', {}, noPods],
     ['the policy has no threshold for it', 'PolicyChanged', requesting({ signal: 'imagefs.available' })],
-    ['inodes are short', 'Evict', requesting({ signal: 'nodefs.inodesFree' })],
     ['exactly the threshold is available', 'PolicyChanged', available(threshold)],
     ['a byte less is available', 'Evict', available(threshold - 1)],
     ['the pod uses nothing', 'PolicyChanged', requesting({ observedBytes: 0 })],
-    ['the pod uses less than it requests', 'Evict', requesting({ observedBytes: 1, limitBytes: 2 })],
     ['its node has a pause', 'PacingLimit', paused(monotonicMs + 1)],
     ['the pause of its node has ended', 'Evict', paused(monotonicMs)],
     ['it was not measured since the last eviction there', 'PacingLimit', paused(0, measuredAtMs)],
@@ -98,7 +96,6 @@ describe('of the requests of one node, only the first that may be evicted is due
   ]);
   test.each([
     ['has the keep label', 'KeepMarked', { pods: without('uid-a', { labels: keepLabel }) }],
-    ['is critical', 'CriticalPod', memory({ critical: new Set(['uid-a']) })],
     ['is blocked by a budget', 'BudgetBlocked', memory({ deferred })],
   ])('the next is, if the first %s: %s', (_, reason, over) => {
     expect(verdicts({ ...three, ...over })).toEqual([`a ${reason}`, 'b Evict', 'c PacingLimit']);
@@ -109,12 +106,6 @@ describe('of the requests of one node, only the first that may be evicted is due
     const over = { ...three, ...paused(0, measuredAtMs - 1), reports: [reportOf('node-1', ...requests)] };
     expect(verdicts(over)).toEqual(['a PacingLimit', 'b PacingLimit']);
   });
-
-  test('those of another node are not concerned', () => {
-    const pods = new Map([...threePods, ...byUid(pod('d', { ...running, nodeName: 'node-2' }))]);
-    const reports = [reportOf('node-2', pressureRequest('d')), ...three.reports];
-    expect(verdicts({ pods, reports })).toEqual(['a Evict', 'b PacingLimit', 'c PacingLimit', 'd Evict']);
-  });
 });
 
 describe('while a pod of the node is ending', () => {
@@ -124,7 +115,6 @@ describe('while a pod of the node is ending', () => {
   const evicted = memory({ evicted: evictedAt0('uid-c') });
 
   test.each([
-    ['its grace period is running', true, endingAfter(1)],
     ['its grace period ends in 2 min', true, endingAfter(120_000)],
     ['its grace period ends later', false, endingAfter(120_001)],
     ['its grace period has been over for 30 s', true, endingAfter(-30_000)],
@@ -133,7 +123,6 @@ describe('while a pod of the node is ending', () => {
     ['it is on another node', false, endingAfter(1, { nodeName: 'node-2' })],
     ['it is on no node', false, endingAfter(1, { nodeName: undefined })],
     ['it was just evicted, and the cache does not show it', true, { ...three, ...evicted }],
-    ['it was just evicted, and has finished', false, { ...ending({ phase: 'Succeeded' }), ...evicted }],
     ['it was evicted, and is stuck after its grace period', false, { ...endingAfter(-30_001), ...evicted }],
   ])('%s: no other pod is due: %s', (_, waits, over) => {
     expect(verdicts(over).slice(0, 2)).toEqual([waits ? 'a PacingLimit' : 'a Evict', 'b PacingLimit']);
@@ -145,33 +134,28 @@ describe('while a pod of the node is ending', () => {
   });
 });
 
-describe('with requests for limits', () => {
-  const limit = evictionRequest('b');
+const limit = evictionRequest('b');
+test.each([
+  ['are due first', [pressureRequest('a'), limit], ['b Evict', 'a PacingLimit']],
+  [
+    'that are not due delay nothing',
+    [{ ...limit, observedAtMs: 0 }, pressureRequest('a')],
+    ['b RequestStale', 'a Evict'],
+  ],
+  [
+    'are all due',
+    [pressureRequest('c'), evictionRequest('a'), limit],
+    ['a Evict', 'b Evict', 'c PacingLimit'],
+  ],
+  ['are the one decision about a pod with both', [pressureRequest('b'), limit], ['b Evict']],
+])('requests for limits %s', (_, requests, expected) => {
+  expect(verdicts({ ...three, reports: [reportOf('node-1', ...requests)] })).toEqual(expected);
+});
 
-  test('these are due first, and those for pressure wait for what they free', () => {
-    const reports = [reportOf('node-1', pressureRequest('a'), limit)];
-    expect(verdicts({ ...three, reports })).toEqual(['b Evict', 'a PacingLimit']);
-  });
-
-  test('one that is not due delays nothing', () => {
-    const reports = [reportOf('node-1', { ...limit, observedAtMs: 0 }, pressureRequest('a'))];
-    expect(verdicts({ ...three, reports })).toEqual(['b RequestStale', 'a Evict']);
-  });
-
-  test('all of them are due, pause or not', () => {
-    const reports = [reportOf('node-1', pressureRequest('c'), evictionRequest('a'), limit)];
-    expect(verdicts({ ...three, reports, ...paused(monotonicMs + 1) })).toEqual([
-      'a Evict',
-      'b Evict',
-      'c PacingLimit',
-    ]);
-  });
-
-  test('a pod with both has one decision, that of the limit', () => {
-    const reports = [reportOf('node-1', pressureRequest('b'), limit)];
-    const decisions = planOf({ ...three, reports });
-    expect(decisions).toMatchObject([{ unit: 'localstorage', verdict: 'Evict', reason: 'emptydirfs.limit' }]);
-  });
+test('requests for limits are due whatever the pause of the node', () => {
+  expect(verdicts({ ...three, reports: [reportOf('node-1', limit)], ...paused(monotonicMs + 1) })).toEqual([
+    'b Evict',
+  ]);
 });
 
 test('a request for pressure without a shortage, or for a limit with one, is no request', () => {
