@@ -41,9 +41,6 @@ export class FakeEvictions implements PodEvictions, Reads {
   isAllowed = true;
   /** Called once a request has come in, before it is served. */
   onRequest: (verb: string, name: string) => void = () => undefined;
-  /** The most that were under way at a time. */
-  mostAtOnce = 0;
-  #under = 0;
 
   constructor(...pods: readonly LivePod[]) {
     for (const pod of pods) this.put(pod);
@@ -101,11 +98,8 @@ export class FakeEvictions implements PodEvictions, Reads {
 
   async #serve<T>(verb: string, name: string, outcome: () => T): Promise<T> {
     this.requests.push(`${verb} ${name}`);
-    this.#under += 1;
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.#under);
     this.onRequest(verb, name);
     await new Promise((resolve) => setImmediate(resolve));
-    this.#under -= 1;
     return outcome();
   }
 }
