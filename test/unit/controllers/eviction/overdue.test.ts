@@ -47,7 +47,7 @@ test('an evicted pod that does not end is reported once, by Event, metric and lo
   expect(env.evictions.acts).toEqual(['evict a']);
 });
 
-test.each<readonly [name: string, over: Partial<PodFacts>, afterMs: number, gracePeriodSeconds?: number]>([
+test.each<[name: string, over: Partial<PodFacts>, afterMs: number, gracePeriodSeconds?: number]>([
   ['its grace of 30 s', {}, 45_000],
   ['no grace, but at least 10 s', { ...ending, deletionGracePeriodSeconds: 0 }, 10_000],
   ['the grace of the policy', {}, 150_000, 100],

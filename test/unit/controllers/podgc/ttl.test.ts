@@ -79,11 +79,9 @@ test.each<readonly [name: string, rule: Partial<TtlRule>, over: Partial<PodFacts
 const ageOfAll = 100 * 365 * 24 * 60;
 
 const twoHours = { ttlAfterFinishedMs: 2 * hour };
-const ofFailed = { ttlByReason: [{ phase: 'Failed', ttlMs: 2 * hour }] };
+const ofFailed = { ttlByReason: [{ phase: 'Failed', ttlMs: 2 * hour }] } as const;
 
-test.each<
-  readonly [name: string, value: string, minutes: number, expected: string, Partial<TerminatedPolicy>?]
->([
+test.each<[name: string, value: string, minutes: number, expected: string, Partial<TerminatedPolicy>?]>([
   ['shortens the ttl of the policy', '30m', 60, 'Expired', twoHours],
   ['shortens the ttl of a rule', '30m', 60, 'Expired', ofFailed],
   ['never lengthens a ttl', '48h', 60, 'Expired', { ttlAfterFinishedMs: hour }],
