@@ -79,21 +79,3 @@ test('reads a label that a new policy selects by before any decision', async () 
   await until('the selected pod is deleted', () => bed.podCount === 4);
   expect(store.get('Pod', 'p0003')).toBeUndefined();
 });
-
-test('a stuck pod has one Event and is in the metric, without any policy; it is not deleted', async () => {
-  await using bed = await ControllerEnvironment.open();
-  const pod = podOn('node-1', 'waits', 'Pending');
-  bed.api.store.apply({ ...pod, metadata: { ...pod.metadata, creationTimestamp: '2026-01-01T00:00:00Z' } });
-  bed.api.store.apply(podOn('node-1', 'new', 'Pending'));
-  const controller = bed.start();
-  const stuck = (): readonly object[] =>
-    bed.api.store.list('Event').filter((event) => event['reason'] === 'PodStuck');
-  await until('it is reported', () => stuck().length > 0);
-  await controller.passes('podgc', 1);
-  expect(stuck()).toMatchObject([
-    { metadata: { namespace: 'default' }, regarding: { kind: 'Pod', name: 'waits' }, type: 'Warning' },
-  ]);
-  expect(await controller.sample('dustpan_stuck_pods{cause="NodeNotReady"}')).toBe(1);
-  expect(await controller.sample('dustpan_stuck_pods{cause="Other"}')).toBe(0);
-  expect(bed.writes).toEqual([]);
-});

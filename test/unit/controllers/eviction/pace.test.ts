@@ -120,17 +120,6 @@ describe('Events on the owner', () => {
       { waiting: 1, replicas: 0 },
     ]);
   });
-
-  test('count the pods that wait', async () => {
-    const env = new ReplacingCluster({ web: 20 });
-    await env.step(behaving);
-    env.clock.advance(10_000);
-    await env.step(behaving);
-    expect(env.recorder.events.at(-1)?.note).toMatch(
-      /^18 pods are due for eviction and wait: dustpan evicts at most 2 of 20 pods of an owner a minute\. Raise /,
-    );
-    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="owner"}')).toBe(18);
-  });
 });
 
 describe('a node under pressure whose evicted pod returns', () => {

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { node, pod, policy } from '../../../builders.ts';
-import {
-  afterQuarantine,
-  environmentOf,
-  many,
-  orphan,
-  orphanPolicy,
-  type Environment,
-} from './environment.ts';
+import { afterQuarantine, environmentOf, orphan, orphanPolicy, type Environment } from './environment.ts';
 
 /** A controller that must mark the pod `stuck` as failed before it deletes it. */
 const unscheduled = (over: Parameters<typeof environmentOf>[2] = {}): Environment =>
@@ -91,54 +84,28 @@ test('a marked pod that the API server does not let be deleted is asked for once
   expect(cluster.requests).toEqual(['mark stuck', 'delete stuck']);
 });
 
-describe('an orphan whose deletion failed after its mark, for half a minute', () => {
-  /** Its node is back after that pass. */
-  async function marked(status: number) {
-    const made = await afterQuarantine();
-    const { cluster } = made;
-    const server = { isDown: true };
-    cluster.fault((verb) => (verb === 'delete' && server.isDown ? refused(status) : undefined));
-    await expect(made.pass()).rejects.toThrow('1 of 1 failed');
-    cluster.nodes.set('uid-back', node('node-gone'));
-    return { ...made, server };
-  }
-
-  test('is deleted in the next pass, whatever its node and policies', async () => {
-    const { cluster, clock, policies, pass, reports, server } = await marked(503);
-    expect(clock.monotonicMs()).toBe(70_000);
-    policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
-    cluster.policies = () => Promise.reject(new Error('server down'));
-    cluster.requests.length = 0;
-    await expect(pass()).rejects.toThrow('1 of 1 failed');
-    expect(cluster.requests).toEqual(['delete orphan']);
-    server.isDown = false;
-    await pass();
-    expect(cluster.podNames).toEqual([]);
-    // The plan does not count a pod that only the mark makes due.
-    expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0, failed: 0 });
-    await pass();
-    expect(cluster.requests).toEqual(['delete orphan', 'delete orphan']);
-  });
-
-  test('waits while the server refuses this pod', async () => {
-    const { cluster, clock, pass, server } = await marked(500);
-    server.isDown = false;
-    await pass();
-    expect(cluster.podNames).toEqual(['orphan']);
-    clock.advance(20_000);
-    await pass();
-    expect(cluster.podNames).toEqual([]);
-  });
-});
-
-test('the deletions of many marked pods are repeated for half a minute altogether', async () => {
-  const stuck = { phase: 'Running', deletionAtMs: 1, nodeName: undefined } as const;
-  const made = environmentOf(many(100, stuck), policy({ pods: { unscheduledTerminating: true } }));
-  made.cluster.fault((verb, name) =>
-    verb === 'delete' && Number(name.slice(1)) < 90 ? refused(500) : undefined,
-  );
-  await expect(made.pass()).rejects.toThrow('90 of 100 failed');
-  expect(made.cluster.podNames).toHaveLength(90);
+test('an orphan whose deletion failed after its mark is deleted by a later pass, whatever its node and policies', async () => {
+  const { cluster, clock, policies, pass, reports } = await afterQuarantine();
+  let isDown = true;
+  cluster.fault((verb) => (verb === 'delete' && isDown ? refused(500) : undefined));
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(clock.monotonicMs()).toBe(70_000);
+  cluster.nodes.set('uid-back', node('node-gone'));
+  policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
+  cluster.policies = () => Promise.reject(new Error('server down'));
+  cluster.requests.length = 0;
+  await pass();
+  expect(cluster.requests).toEqual([]);
+  // The server has refused this pod, which waits.
+  clock.advance(20_000);
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(cluster.requests).toEqual(['delete orphan']);
+  isDown = false;
+  clock.advance(40_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+  // The plan does not count a pod that only the mark makes due.
+  expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0, failed: 0 });
 });
 
 describe('an orphan whose mark got no answer', () => {
