@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Policy, TerminatedPolicy } from '../../../../src/api/policy/policy.ts';
 import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import {
@@ -13,7 +13,16 @@ import {
   terminating,
 } from '../../../builders.ts';
 import { keepLabel } from './environment.ts';
-import { aged, checkRow, type Row, onMissingNode, orphaned, outOfServiceNode, terminated } from './rows.ts';
+import {
+  aged,
+  checkRow,
+  type Row,
+  onMissingNode,
+  orphaned,
+  outOfServiceNode,
+  terminated,
+  verdictOf,
+} from './rows.ts';
 
 const orphan = (name: string, over: Partial<PodFacts> = {}): PodFacts =>
   pod(name, { ...onMissingNode, ...over });
@@ -21,21 +30,57 @@ const onOther = { nodeName: 'node-gone-2' } as const;
 const nodesUpTo = (count: number): readonly NodeFacts[] =>
   Array.from({ length: count }, (_, i) => node(`node-${i + 1}`));
 const ofX = { labels: { app: 'x' } } as const;
-const stuck = (over: Partial<PodFacts> = {}): PodFacts =>
-  pod('a', { phase: 'Running', ...terminating, ...over });
-const finishedOrOrphaned = (
-  rule: Parameters<typeof terminatedRule>[0],
-  quarantineMs: number,
-  maxOrphanedNodesPercent = 100,
-): Policy =>
-  policy({
-    pods: { ...orphaned(quarantineMs, maxOrphanedNodesPercent).pods, terminated: terminatedRule(rule) },
-  });
+const failed = { phase: 'Failed', finishedAtMs: minutesAgo(5) };
+const uncounted = { ...failed, finalizers: ['batch.kubernetes.io/job-tracking'] };
+/** A running pod of node-1 that is being deleted. */
+const stuck = { ...terminating, nodeName: 'node-1' };
+const unbound = { phase: 'Pending', nodeName: undefined };
+
+const missingFor = (ms: number) => ({ missingForMs: new Map([['node-gone', ms]]) });
+const closedFor = (ms: number, of = 'default') => ({ closedForMs: new Map([[of, ms]]) });
+/** A controller has started so long ago, and found the circuit breaker open. */
+const leftOpen = (ms: number, of = 'default') => ({
+  ...{ nodes: nodesUpTo(9), leftOpenForMs: new Map([[of, ms]]) },
+});
+const limited = orphaned(40_000, 20);
 const outOfService = policy({ pods: { outOfService: true } });
+const unscheduled = policy({ pods: { unscheduledTerminating: true } });
+const withTtl = (ttlAfterFinishedMs: number | undefined, ...rule: Parameters<typeof orphaned>): Policy =>
+  policy({ pods: { ...orphaned(...rule).pods, terminated: terminatedRule({ ttlAfterFinishedMs }) } });
+const is = (over: Partial<NodeFacts>) => ({ nodes: [{ ...outOfServiceNode, ...over }] });
+type Given = Parameters<typeof verdictOf>[2];
+
+/** The quarantine is 40 s. */
+test.each<[name: string, expected: string, given: Given, by?: Policy, over?: Partial<PodFacts>]>([
+  ['its node has been missing for less than 40 s', 'Quarantined 12:00:00', missingFor(39_999)],
+  ['its node has been missing for 40 s', 'Orphaned mark', missingFor(40_000)],
+  ['the circuit breaker has been closed for 10 s', 'Quarantined 12:00:30', closedFor(10_000)],
+  ['the circuit breaker has been closed for 40 s', 'Orphaned mark', closedFor(40_000)],
+  ['that of another policy has', 'Quarantined 12:00:40', closedFor(40_000, 'other')],
+  ['it was left open less than 40 s ago', 'Tripped', leftOpen(39_999), limited],
+  ['it was left open 40 s ago', 'Orphaned mark', leftOpen(40_000), limited],
+  ['it was left open, and is switched off', 'Orphaned mark', leftOpen(0)],
+  ['that of another policy was left open', 'Orphaned mark', leftOpen(0, 'other'), limited],
+  ['no Node exists, whatever its name', 'Tripped', { nodes: [] }, limited, { nodeExisted: false }],
+  ['its ttl ends first', 'TooYoung 12:05:00', {}, withTtl(600_000, 7_200_000), failed],
+  ['its quarantine ends first', 'Quarantined 12:06:00', {}, withTtl(7_200_000, 3_960_000), failed],
+  ['its ttl ends, the breaker is open', 'TooYoung 12:05:00', { nodes: [] }, withTtl(600_000, 0, 20), failed],
+  ['it has no ttl, the breaker is open', 'Tripped', { nodes: [] }, withTtl(undefined, 0, 20), failed],
+  ['its Job has not counted it', 'Quarantined 13:00:00', {}, withTtl(600_000, 7_200_000), uncounted],
+  ['its node is out of service', 'OutOfService mark', is({}), outOfService, stuck],
+  ['it is, and the pod is not terminating', 'NotTerminated', is({}), outOfService, { nodeName: 'node-1' }],
+  ['its node has the taint, and is ready', 'NotTerminated', is({ ready: true }), outOfService, stuck],
+  ['its node is not ready', 'NotTerminated', is({ taintKeys: [] }), outOfService, stuck],
+  ['it was never bound, and is terminating', 'Unscheduled mark', {}, unscheduled, { ...stuck, ...unbound }],
+  ['it was never bound', 'NotTerminated', {}, unscheduled, unbound],
+  ['it was bound, and is terminating', 'NotTerminated', {}, unscheduled, { ...stuck, phase: 'Pending' }],
+])('the verdict about a pod, by its node: %s: %s', (_, expected, ...[given, by = orphaned(), over = {}]) => {
+  expect(verdictOf(orphan('a', over), by, given)).toBe(expected);
+});
 
 const ofNodes: readonly Row[] = [
   {
-    name: 'deletes an orphan after the quarantine, marked as failed unless it has finished',
+    name: 'deletes orphans, marked as failed unless they have finished',
     pods: [
       ...[orphan('running', finalizerHeld), orphan('done', { phase: 'Failed' })],
       pod('here', { phase: 'Running' }),
@@ -44,41 +89,6 @@ const ofNodes: readonly Row[] = [
     deleted: ['done Orphaned', 'running Orphaned mark'],
     kept: ['here NotTerminated'],
   },
-  ...[
-    { ms: 39_999, deleted: [], kept: ['a Quarantined 12:00:00'] },
-    { ms: 40_000, deleted: ['a Orphaned mark'], kept: [] },
-    { ms: 0, deleted: [], kept: ['a Quarantined 12:00:40'] },
-  ].map(({ ms, ...expected }) => ({
-    name: `a node missing for ${ms} ms, with a quarantine of 40 s`,
-    pods: [orphan('a')],
-    missingForMs: new Map([['node-gone', ms]]),
-    policies: [orphaned()],
-    ...expected,
-  })),
-  ...[
-    { of: 'default', ms: 10_000, deleted: [], kept: ['a Quarantined 12:00:30'] },
-    { of: 'default', ms: 40_000, deleted: ['a Orphaned mark'], kept: [] },
-    { of: 'other', ms: 40_000, deleted: [], kept: ['a Quarantined 12:00:40'] },
-  ].map(({ of, ms, ...expected }) => ({
-    name: `the circuit breaker of policy ${of} has been closed for ${ms} ms, with a quarantine of 40 s`,
-    pods: [orphan('a')],
-    closedForMs: new Map([[of, ms]]),
-    policies: [orphaned()],
-    ...expected,
-  })),
-  ...[
-    { of: 'default', ms: 39_999, percent: 20, deleted: [], kept: ['a Tripped'] },
-    { of: 'default', ms: 40_000, percent: 20, deleted: ['a Orphaned mark'], kept: [] },
-    { of: 'default', ms: 0, percent: 100, deleted: ['a Orphaned mark'], kept: [] },
-    { of: 'other', ms: 0, percent: 20, deleted: ['a Orphaned mark'], kept: [] },
-  ].map(({ of, ms, percent, ...expected }) => ({
-    name: `${ms} ms ago a controller has started and found the circuit breaker of policy ${of} open, with a limit of ${percent} %`,
-    pods: [orphan('a')],
-    nodes: nodesUpTo(9),
-    leftOpenForMs: new Map([[of, ms]]),
-    policies: [orphaned(40_000, percent)],
-    ...expected,
-  })),
   ...[
     { name: 'keeps all orphans above the percentage of missing nodes', over: {}, seen: [], isOpen: true },
     {
@@ -111,14 +121,6 @@ const ofNodes: readonly Row[] = [
     deleted: ['a Orphaned mark'],
     kept: ['held FinalizerHeld'],
   },
-  {
-    name: 'keeps all orphans while no Node exists, whatever names pods refer to',
-    pods: [orphan('a', { nodeExisted: false })],
-    nodes: [],
-    policies: [orphaned(40_000, 20)],
-    deleted: [],
-    kept: ['a Tripped'],
-  },
   ...[
     { percent: 20, missing: 1, existing: 1, isOpen: false },
     { percent: 20, missing: 2, existing: 7, isOpen: true },
@@ -138,60 +140,6 @@ const ofNodes: readonly Row[] = [
       kept: isOpen ? names.map((name) => `${name} Tripped`) : [],
     };
   }),
-  ...[
-    { ttlMs: 600_000, quarantineMs: 7_200_000, expected: 'a TooYoung 12:05:00' },
-    { ttlMs: 7_200_000, quarantineMs: 3_960_000, expected: 'a Quarantined 12:06:00' },
-    { ttlMs: 600_000, percent: 20, expected: 'a TooYoung 12:05:00' },
-    { ttlMs: undefined, percent: 20, expected: 'a Tripped' },
-  ].map(({ ttlMs, quarantineMs = 0, percent, expected }) => ({
-    name: `a finished orphan waits for what comes first: ${expected}`,
-    pods: [orphan('a', { phase: 'Failed', finishedAtMs: minutesAgo(5) })],
-    nodes: percent === undefined ? nodesUpTo(1) : [],
-    policies: [finishedOrOrphaned({ ttlAfterFinishedMs: ttlMs }, quarantineMs, percent)],
-    deleted: [],
-    kept: [expected],
-  })),
-  {
-    name: 'the orphan rule deletes a finished pod that the terminated rule keeps, so the quarantine is what it waits for',
-    pods: [
-      orphan('a', {
-        ...{ phase: 'Failed', finishedAtMs: minutesAgo(5) },
-        finalizers: ['batch.kubernetes.io/job-tracking'],
-      }),
-    ],
-    policies: [finishedOrOrphaned({ ttlAfterFinishedMs: 600_000 }, 7_200_000)],
-    deleted: [],
-    kept: ['a Quarantined 13:00:00'],
-  },
-  {
-    name: 'out of service: deletes terminating pods on a node that is tainted and not ready',
-    pods: [stuck(), pod('b', { phase: 'Running' })],
-    nodes: [outOfServiceNode],
-    policies: [outOfService],
-    deleted: ['a OutOfService mark'],
-    kept: ['b NotTerminated'],
-  },
-  ...[
-    { name: 'ready node with the taint', one: { ...outOfServiceNode, ready: true } },
-    { name: 'node without the taint that is not ready', one: node('node-1', { ready: false }) },
-  ].map(({ name, one }) => ({
-    name: `out of service: keeps the pods of a ${name}`,
-    pods: [stuck()],
-    nodes: [one],
-    policies: [outOfService],
-    deleted: [],
-  })),
-  {
-    name: 'unscheduled: deletes terminating pods that were never bound to a node',
-    pods: [
-      stuck({ phase: 'Pending', nodeName: undefined }),
-      pod('b', { phase: 'Pending', nodeName: undefined }),
-      pod('c', { phase: 'Pending', ...terminating }),
-    ],
-    policies: [policy({ pods: { unscheduledTerminating: true } })],
-    deleted: ['a Unscheduled mark'],
-    kept: ['b NotTerminated', 'c NotTerminated'],
-  },
   {
     name: 'counts missing nodes over all policies: many small ones share one cluster',
     pods: [orphan('a', ofX), orphan('b', onOther)],
@@ -213,10 +161,10 @@ const expire = policy({ pods: { terminated: expired } });
 /** Governs the pods of app x. */
 const high = (rule: TerminatedPolicy): Policy =>
   policy({ name: 'high', priority: 5, pods: { podSelector: labelled('app', 'x'), terminated: rule } });
-const invalid = (priority: number | undefined) => ({
-  ...{ name: 'broken', uid: 'u', generation: 1, priority, problems: ['spec: must be an object'] },
+const invalid = {
+  ...{ name: 'broken', uid: 'u', generation: 1, priority: undefined, problems: ['spec: must be an object'] },
   ...selectingAll,
-});
+};
 /** A namespace and a node with the keep label. */
 const kept = {
   namespaces: new Map<string, Record<string, string>>([
@@ -288,7 +236,7 @@ const rules: readonly Row[] = [
   {
     name: 'an invalid policy without a priority keeps all pods',
     pods: [aged('a', 9)],
-    policies: [expire, invalid(undefined)],
+    policies: [expire, invalid],
     deleted: [],
     kept: ['a InvalidPolicy'],
   },

@@ -7,13 +7,11 @@ import { environmentOf } from './environment.ts';
 import { aged, checkRow, evicted, terminated, verdictOf, type Row } from './rows.ts';
 
 const job = { controller: owner('Job', 'j') } as const;
-const deployments = new Map([
-  ['uid-ReplicaSet-web-1', owner('Deployment', 'web')],
-  ['uid-ReplicaSet-web-2', owner('Deployment', 'web')],
-]);
-const cronJobs = new Map([
-  ['uid-Job-nightly-1', owner('CronJob', 'nightly')],
-  ['uid-Job-nightly-2', owner('CronJob', 'nightly')],
+const ofSet = (name: string) => ({ controller: owner('ReplicaSet', name) });
+const ofJob = (name: string) => ({ controller: owner('Job', name) });
+const knownOwners = new Map([
+  ...['web-1', 'web-2'].map((name) => [`uid-ReplicaSet-${name}`, owner('Deployment', 'web')] as const),
+  ...['nightly-1', 'nightly-2'].map((name) => [`uid-Job-${name}`, owner('CronJob', 'nightly')] as const),
 ]);
 const uncounted = { finalizers: ['batch.kubernetes.io/job-tracking'] } as const;
 /** Why a pod cannot be deleted now. */
@@ -123,29 +121,25 @@ const held: readonly Row[] = [
 ];
 
 const expireButOne = terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 });
-const owners: readonly Row[] = [
+const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
   {
     name: 'keeps the newest pod of a Deployment and of a Job from the ttl',
     pods: [
-      aged('old-set', 9, { controller: owner('ReplicaSet', 'web-1') }),
-      aged('new-set', 5, { controller: owner('ReplicaSet', 'web-2') }),
+      aged('old-set', 9, ofSet('web-1')),
+      aged('new-set', 5, ofSet('web-2')),
       aged('other', 8, job),
       aged('alone', 7),
     ],
-    owners: deployments,
-    policies: [expireButOne],
     deleted: ['old-set Expired', 'alone Expired'],
     kept: ['new-set KeptForOwner', 'other KeptForOwner'],
   },
   {
     name: 'the pods of the Jobs of a CronJob have one owner, whatever their Jobs are named',
     pods: [
-      aged('old', 9, { controller: owner('Job', 'nightly-1') }),
-      aged('new', 5, { controller: owner('Job', 'nightly-2') }),
-      aged('of-unknown', 9, { controller: owner('Job', 'nightly-3') }),
+      aged('old', 9, ofJob('nightly-1')),
+      aged('new', 5, ofJob('nightly-2')),
+      aged('of-unknown', 9, ofJob('nightly-3')),
     ],
-    owners: cronJobs,
-    policies: [expireButOne],
     deleted: ['old Expired'],
     kept: ['new KeptForOwner', 'of-unknown KeptForOwner'],
   },
@@ -183,14 +177,12 @@ const owners: readonly Row[] = [
   {
     name: 'does not count a terminating pod as the newest',
     pods: [aged('held', 1, { ...job, ...finalizerHeld }), aged('kept', 5, job), aged('old', 9, job)],
-    policies: [expireButOne],
     deleted: ['old Expired'],
     kept: ['held FinalizerHeld', 'kept KeptForOwner'],
   },
   {
     name: 'counts a pod that its Job has not counted as the newest',
     pods: [aged('old', 9, job), aged('new', 5, { ...job, ...uncounted })],
-    policies: [expireButOne],
     deleted: ['old Expired'],
     kept: ['new JobUncounted'],
   },
@@ -200,20 +192,17 @@ const owners: readonly Row[] = [
   ].map((names) => ({
     name: `keeps the first by UID of pods that finished together, in the order ${names.join()}`,
     pods: names.map((name) => aged(name, 5, job)),
-    policies: [expireButOne],
     deleted: ['b Expired'],
     kept: ['a KeptForOwner'],
   })),
   {
     name: 'a kind ReplicaSet of another API group is an owner of its own, whatever its UID',
     pods: [
-      aged('of-set', 9, { controller: owner('ReplicaSet', 'web-1') }),
+      aged('of-set', 9, ofSet('web-1')),
       aged('of-other', 5, {
         controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-1' },
       }),
     ],
-    owners: deployments,
-    policies: [expireButOne],
     deleted: [],
     kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
   },
@@ -221,7 +210,9 @@ const owners: readonly Row[] = [
 
 test.each(thresholds)('threshold: $name', checkRow);
 test.each(held)('pods that cannot be deleted: $name', checkRow);
-test.each(owners)('keepPerOwner: $name', checkRow);
+test.each(owners)('keepPerOwner: $name', (row) => {
+  checkRow({ policies: [expireButOne], owners: knownOwners, ...row });
+});
 
 const minute = 60_000;
 const hour = 60 * minute;
