@@ -101,8 +101,8 @@ const held: readonly Row[] = [
   ...[true, false].map((areKnown) => ({
     name: `protectUnfinishedJobs keeps pods of Jobs of the group batch unless they are known as finished; Jobs are known: ${areKnown}`,
     pods: [
-      ...['running', 'done', 'unseen'].map((name) => aged(name, 9, { controller: owner('Job', name) })),
-      aged('of-set', 8, { controller: owner('ReplicaSet', 'running') }),
+      ...['running', 'done', 'unseen'].map((name) => aged(name, 9, ofJob(name))),
+      aged('of-set', 8, ofSet('running')),
       aged('of-other', 7, { controller: ofGroup('jobs.example.com', 'Job') }),
       aged('of-old', 6, { controller: ofGroup('batch', 'Job', 'v2alpha1') }),
     ],
@@ -123,25 +123,17 @@ const held: readonly Row[] = [
 const expireButOne = terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 });
 const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
   {
-    name: 'keeps the newest pod of a Deployment and of a Job from the ttl',
+    name: 'keeps the newest pod of a Deployment, of a CronJob, of a Job and of any other owner from the ttl',
     pods: [
-      aged('old-set', 9, ofSet('web-1')),
-      aged('new-set', 5, ofSet('web-2')),
-      aged('other', 8, job),
-      aged('alone', 7),
+      ...[aged('old-set', 9, ofSet('web-1')), aged('new-set', 5, ofSet('web-2'))],
+      ...[aged('old-job', 8, ofJob('nightly-1')), aged('new-job', 5, ofJob('nightly-2'))],
+      ...[aged('of-unknown', 9, ofJob('nightly-3')), aged('alone', 7)],
+      aged('of-other', 4, {
+        controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-1' },
+      }),
     ],
-    deleted: ['old-set Expired', 'alone Expired'],
-    kept: ['new-set KeptForOwner', 'other KeptForOwner'],
-  },
-  {
-    name: 'the pods of the Jobs of a CronJob have one owner, whatever their Jobs are named',
-    pods: [
-      aged('old', 9, ofJob('nightly-1')),
-      aged('new', 5, ofJob('nightly-2')),
-      aged('of-unknown', 9, ofJob('nightly-3')),
-    ],
-    deleted: ['old Expired'],
-    kept: ['new KeptForOwner', 'of-unknown KeptForOwner'],
+    deleted: ['old-set Expired', 'old-job Expired', 'alone Expired'],
+    kept: ['new-set', 'new-job', 'of-unknown', 'of-other'].map((name) => `${name} KeptForOwner`),
   },
   {
     name: 'keepPerOwnerByPhase counts the pods of each phase, and keepPerOwner all',
@@ -195,17 +187,6 @@ const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
     deleted: ['b Expired'],
     kept: ['a KeptForOwner'],
   })),
-  {
-    name: 'a kind ReplicaSet of another API group is an owner of its own, whatever its UID',
-    pods: [
-      aged('of-set', 9, ofSet('web-1')),
-      aged('of-other', 5, {
-        controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-1' },
-      }),
-    ],
-    deleted: [],
-    kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
-  },
 ];
 
 test.each(thresholds)('threshold: $name', checkRow);
@@ -300,7 +281,7 @@ test.each<[name: string, value: string, minutes: number, expected: string, Parti
   ['that is too long is ignored', `${'0'.repeat(32)}1s`, 60, 'TooYoung 13:00:00', twoHours],
   ['sets a ttl of ten years', '87600h', ageOfAll, 'Expired'],
   ['sets no ttl of more than ten years', '87601h', ageOfAll, 'UnderThreshold'],
-])('an annotation %s', (_, value, minutes, expected, rule) => {
+])('an annotation %s', (_, value, minutes, ...[expected, rule]) => {
   const governing = terminated({ threshold: 0, honorTTLAnnotation: true, ...rule });
   expect(verdictOf(aged('x', minutes, { ...evicted, ttlAnnotation: value }), governing)).toBe(expected);
 });
