@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { node, pod } from '../../../builders.ts';
+import { node, now, pod } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import type { EvictionDecision } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
-import { ownerOf } from '../../../../src/controllers/eviction/pace.ts';
+import { ownerOf, paceAfter } from '../../../../src/controllers/eviction/pace.ts';
 import { planSlowed } from '../../../../src/controllers/eviction/slowed.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { evictionRequest, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
@@ -38,17 +38,6 @@ describe('an owner', () => {
       reason: 'EvictionsSlowed',
       regarding: { kind: 'Pod', uid: 'uid-new' },
     });
-  });
-
-  test('one of whose pods is protected loses another', async () => {
-    const env = new ReplacingCluster({ web: 2 });
-    env.evictions.outcomes.set('web-1', { kind: 'blocked', message: '', retryAfterMs: undefined });
-    expect(await env.step()).toEqual(['web-2']);
-    expect(env.recorder.reasons).toEqual([
-      'EvictionBlocked Pod/web-1',
-      'Evicted Pod/web-2',
-      'Evicted ReplicaSet/web',
-    ]);
   });
 
   test('whose terminating and finished pods do not count', async () => {
@@ -101,15 +90,8 @@ describe('Events on the owner', () => {
   });
 
   test('know nothing about a pod that is gone, and no count of unknown pods', () => {
-    const owner = {
-      count: 1,
-      lastMs: 0,
-      sinceMs: 0,
-      strikes: 0,
-      isStruck: false,
-      reportedStrikes: undefined,
-    };
     const known = pod('a');
+    const owner = paceAfter(undefined, known, { now, monotonicMs: 0 });
     const decisions = [
       { target: { uid: known.uid }, reason: 'PacingLimit', pace: 'owner' },
     ] as unknown as readonly EvictionDecision[];
@@ -129,6 +111,7 @@ describe('a node under pressure whose evicted pod returns', () => {
     request: (name: string) =>
       pressureRequest(name, { shortage: { available: bytes, threshold: 150 * mebibyte } }),
   });
+  const ofInodes = { request: (name: string) => pressureRequest(name, { signal: 'nodefs.inodesFree' }) };
   function pressed(): ReplacingCluster {
     const env = new ReplacingCluster({ web: 1 });
     env.policies.ranked = [pressurePolicy()];
@@ -148,32 +131,19 @@ describe('a node under pressure whose evicted pod returns', () => {
     expect(await env.kept('NothingFreed')).toBe(1);
   });
 
-  test.each([
-    { name: 'less than a tenth of what they used', bytes: 127 * mebibyte - 1, count: 0 },
-    { name: 'a tenth', bytes: 127 * mebibyte, count: 1 },
-  ])('is freed $name by now: evicts $count', async ({ bytes, count }) => {
-    const env = pressed();
-    await env.run(60, usual);
-    expect(await env.run(1, available(bytes))).toHaveLength(count);
-  });
-
-  test('begins anew after ten minutes without pressure', async () => {
-    const env = pressed();
-    await env.run(60, usual);
-    env.nodeReports.items.clear();
+  test.each<readonly [name: string, pauseMs: number, step: typeof usual, minutes: number, count: number]>([
+    ['by less than a tenth of what they used', 0, available(127 * mebibyte - 1), 1, 0],
+    ['by a tenth', 0, available(127 * mebibyte), 1, 1],
     // Ten seconds have passed since the last report.
-    env.clock.advance(589_999);
-    expect(await env.step(usual)).toEqual([]);
-    env.nodeReports.items.clear();
-    env.clock.advance(600_000);
-    expect(await env.step(usual)).toHaveLength(1);
-  });
-
-  test('counts each signal for itself', async () => {
+    ['by nothing in less than ten minutes without pressure', 589_999, usual, 1, 0],
+    ['by ten minutes without pressure', 590_000, usual, 1, 1],
+    ['by a shortage of another signal', 0, ofInodes, 180, 3],
+  ])('begins anew %s', async (_, pauseMs, ...[step, minutes, count]) => {
     const env = pressed();
     await env.run(60, usual);
-    const inodes = { request: (name: string) => pressureRequest(name, { signal: 'nodefs.inodesFree' }) };
-    expect(await env.run(180, inodes)).toHaveLength(3);
+    env.nodeReports.items.clear();
+    env.clock.advance(pauseMs);
+    expect(await env.run(minutes, step)).toHaveLength(count);
   });
 });
 

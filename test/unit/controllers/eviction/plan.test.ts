@@ -7,6 +7,7 @@ import type {
   RequestingNode,
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
+import { paceAfter } from '../../../../src/controllers/eviction/pace.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
 import {
   labelled,
@@ -239,6 +240,12 @@ describe('of the requests of one node, only the first that may be evicted is due
     ['is blocked by a budget', 'BudgetBlocked', deferred('BudgetBlocked', monotonicMs + 1)],
   ])('the next is, if the first %s: %s', (_, reason, over) => {
     expect(verdicts({ ...three, ...over })).toEqual([`a ${reason}`, 'b Evict', 'c PacingLimit']);
+  });
+
+  test('no other is, if the first waits for its owner', () => {
+    const owners = new Map([['default/a', paceAfter(undefined, pod('a'), { now, monotonicMs })]]);
+    const expected = ['a PacingLimit', 'b PacingLimit', 'c PacingLimit'];
+    expect(verdicts({ ...three, ...remembering({ owners }) })).toEqual(expected);
   });
 
   test('the second does not precede a first that was measured too long ago', () => {
