@@ -34,21 +34,6 @@ describe('a budget that blocks', () => {
     await env.pass();
     expect(env.recorder.reasons.slice(1)).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
   });
-
-  test.each([
-    { response: 1, waitsMs: 10_000 },
-    { response: 3_600_000, waitsMs: 300_000 },
-  ])('with a Retry-After of $response ms is tried again after $waitsMs ms', async ({ response, waitsMs }) => {
-    const env = new EvictionEnvironment(livePod('a'));
-    env.evictions.outcomes.set('a', { ...blocked, retryAfterMs: response });
-    await env.pass();
-    env.clock.advance(waitsMs - 1);
-    await env.pass();
-    expect(env.evictions.acts).toHaveLength(1);
-    env.clock.advance(1);
-    await env.pass();
-    expect(env.evictions.acts).toHaveLength(2);
-  });
 });
 
 test.each([

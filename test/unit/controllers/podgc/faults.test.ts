@@ -98,6 +98,12 @@ test.each([
   },
 );
 
+test('invented names open no circuit breaker after a restart', async () => {
+  const { cluster, restarted } = withRestarts(false, new Map());
+  await runs(restarted());
+  expect(cluster.podNames).toHaveLength(20);
+});
+
 test('after a restart the circuit breaker remains open for a quarantine even if most nodes are back, and then another one passes', async () => {
   const { cluster, restarted } = withRestarts(true, new Map([['default', 5]]));
   for (const name of ['node-0', 'node-1', 'node-2', 'node-3']) cluster.nodes.set(name, node(name));

@@ -21,9 +21,11 @@ const replicaSet = (name: string, controller: ReplicaSetFacts['controller']): Re
 });
 const deployment = owner('Deployment', 'web');
 
+const none = storeOf(new Map<string, never>());
+
 /** A Job of a CronJob, one of another owner and one without, a ReplicaSet of a Deployment and one without owner. */
 const caches = (synced: boolean): Caches => ({
-  ...{ pods: storeOf(new Map()), nodes: storeOf(new Map()), namespaces: storeOf(new Map()) },
+  ...{ pods: none, nodes: none, namespaces: none },
   jobs: () =>
     storeOf(
       byUid(
