@@ -189,7 +189,7 @@ test('a pass names the eight longest stuck pods of each cause, logs each once, c
   const first = pods.slice(0, 8).map(({ name }) => `PodStuck Pod/${name}`);
   const each = [...first, 'PodStuck Pod/stuck'];
   expect(recorder.reasons.filter((reason) => reason.startsWith('PodStuck'))).toEqual([...each, ...each]);
-  expect(recorder.events[8]).toMatchObject({
+  expect(recorder.events.findLast(({ regarding }) => regarding.uid === stuck.uid)).toMatchObject({
     regarding: { kind: 'Pod', namespace: 'default', name: 'stuck' },
     note: expect.stringMatching(/^Finalizer: .* dustpan why pod default\/stuck prints the command/) as string,
   });
