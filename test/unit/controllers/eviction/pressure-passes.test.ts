@@ -32,11 +32,11 @@ const isGone = (env: EvictionEnvironment, name: string): boolean => env.pods.ite
 
 describe('an eviction for node pressure', () => {
   test('uses the Eviction API; Events, a metric and a log line report it', async () => {
-    const env = await pressed(['a', { controller: owner('StatefulSet', 'web'), priority: 7 }]);
+    const env = await pressed(['a', { controller: owner('StatefulSet', 'web'), priority: undefined }]);
     await env.pass();
     expect(env.evictions.requests).toEqual(['get a', 'evict a']);
     expect(env.recorder.reasons).toEqual(['Evicted Pod/a', 'Evicted StatefulSet/web']);
-    expect(env.recorder.events[0]?.note).toMatch(/; its priority is 7\.$/);
+    expect(env.recorder.events[0]?.note).toMatch(/; its priority is 0\.$/);
     expect(await env.metric('dustpan_evictions_total', '{eviction_signal="nodefs.available"}')).toBe(1);
   });
 

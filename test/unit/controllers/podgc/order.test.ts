@@ -25,6 +25,7 @@ test('returns the surplus over the threshold in order, and the place of each pod
       const line = new Line(pods, { threshold, counted: pods.length, held: 0, earlier: 0 });
       const sorted = pods.toSorted(byDeletionOrder);
       expect(line.surplus()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
+      expect(line.placeOf(pod('not-counted'))).toBe(0);
       expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
     }),
   );

@@ -54,6 +54,7 @@ type Given = Parameters<typeof verdictOf>[2];
 test.each<[name: string, expected: string, given: Given, by?: Policy, over?: Partial<PodFacts>]>([
   ['its node has been missing for less than 40 s', 'Quarantined 12:00:00', missingFor(39_999)],
   ['its node has been missing for 40 s', 'Orphaned mark', missingFor(40_000)],
+  ['it is unknown for how long', 'Quarantined 12:00:40', { missingForMs: new Map([['another', 40_000]]) }],
   ['the circuit breaker has been closed for 10 s', 'Quarantined 12:00:30', closedFor(10_000)],
   ['the circuit breaker has been closed for 40 s', 'Orphaned mark', closedFor(40_000)],
   ['that of another policy has', 'Quarantined 12:00:40', closedFor(40_000, 'other')],
