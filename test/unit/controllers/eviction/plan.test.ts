@@ -186,7 +186,7 @@ const newLeader = (untilMs: number, measuredAfterMs = 0) =>
 const noPods = pressurePolicy({ evictPods: false });
 const elsewhere = new Map([['node-2', { untilMs: monotonicMs + 1, measuredAfterMs: 0 }]]);
 
-/** The rules for every request are in plan.test.ts. */
+/** The rules for every request are above. */
 describe('a pod that its node requests because it is short of disk space', () => {
   test.each<[name: string, expected: string, over: Partial<EvictionFacts>, by?: Policies]>([
     ['the policy has no such rule', 'PolicyChanged', {}, [evictPolicy()]],
