@@ -12,8 +12,6 @@ export class FakeCluster implements ClusterActions, Pick<LiveReads, 'policies' |
   /** Nodes the API server knows although the cache does not. */
   readonly unseenNodes = new Map<string, NodeFacts>();
   readonly requests: string[] = [];
-  /** Not among the requests. */
-  readonly namespaceReads: string[] = [];
   readonly failed = new Map<string, string | undefined>();
   #faults: ((verb: string, name: string) => Error | undefined)[] = [];
 
@@ -40,7 +38,6 @@ export class FakeCluster implements ClusterActions, Pick<LiveReads, 'policies' |
 
   /** All namespaces exist without labels. */
   namespace(name: string): Promise<NamespaceFacts | undefined> {
-    this.namespaceReads.push(name);
     return Promise.resolve({ uid: `uid-${name}`, name, resourceVersion: '1', labels: {} });
   }
 

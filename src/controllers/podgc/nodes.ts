@@ -175,7 +175,8 @@ export const noneMissing: MissingNodes = {
 };
 
 /** The nodes and pods of a pass, and the circuit breakers that the status of the policies reports as open. */
-interface ObservedNodes extends Pick<PodGcFacts, 'pods' | 'nodes'> {
+interface ObservedNodes extends Pick<PodGcFacts, 'pods'> {
+  readonly nodes: ReadonlyMap<string, NodeFacts>;
   readonly openBreakers: OpenBreakers;
 }
 
@@ -191,10 +192,10 @@ export function observeMissing(
   const since = new Map<string, number>();
   const isGap = monotonicMs - before.observedAtMs > maxGapMs;
   const observe = ({ nodeName }: PodFacts): void => {
-    if (nodeName === undefined || nodes?.has(nodeName) === true || since.has(nodeName)) return;
+    if (nodeName === undefined || nodes.has(nodeName) || since.has(nodeName)) return;
     since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
   };
-  if (nodes !== undefined) pods.forEach(observe);
+  pods.forEach(observe);
   const isFirst = before === noneMissing;
   const seen = isFirst ? formerNodes(openBreakers, pods, since) : before.seen;
   const leftOpenSince = isFirst
@@ -231,9 +232,8 @@ export function rememberClosed(missing: MissingNodes, policies: PodGcPlan['polic
 function seenNodes(
   before: ReadonlySet<string>,
   missing: ReadonlyMap<string, number>,
-  nodes: PodGcFacts['nodes'],
+  nodes: ReadonlyMap<string, NodeFacts>,
 ): ReadonlySet<string> {
-  if (nodes === undefined) return before;
   const seen = new Set(nodes.keys());
   for (const name of missing.keys()) if (before.has(name)) seen.add(name);
   return seen;

@@ -1,6 +1,6 @@
 import { expect, test as sequential } from 'vitest';
 import { type LogLine, until } from '../built.ts';
-import { ControllerEnvironment, podOn, policy } from './environment.ts';
+import { ControllerEnvironment, policy } from './environment.ts';
 
 // They wait for passes, each in an environment of its own.
 const test = sequential.concurrent;
@@ -64,36 +64,4 @@ test('a policy that becomes DryRun during a pass stops it: the 32 requests in fl
   await until('the next pass has ended', async () => (await controller.sample(due)) === pods - inFlight);
   expect(bed.writes).toHaveLength(inFlight);
   expect(bed.podCount).toBe(pods - inFlight);
-});
-
-test('reads a label that a new policy selects by before any decision', async () => {
-  await using bed = await ControllerEnvironment.open({ pods: 5 });
-  const { store } = bed.api;
-  const labelled = podOn('node-1', 'p0003', 'Succeeded');
-  store.apply({ ...labelled, metadata: { ...labelled.metadata, labels: { app: 'x' } } });
-  store.apply(policy('DryRun'));
-  bed.start();
-  await until('a pass is in the status', () => bed.condition('Enforcing') === 'False ModeDryRun');
-  const selecting = { podSelector: { matchLabels: { app: 'x' } }, terminated: { ttlAfterFinished: '0s' } };
-  store.apply(policy('Enforce', selecting));
-  await until('the selected pod is deleted', () => bed.podCount === 4);
-  expect(store.get('Pod', 'p0003')).toBeUndefined();
-});
-
-test('a stuck pod has one Event and is in the metric, without any policy; it is not deleted', async () => {
-  await using bed = await ControllerEnvironment.open();
-  const pod = podOn('node-1', 'waits', 'Pending');
-  bed.api.store.apply({ ...pod, metadata: { ...pod.metadata, creationTimestamp: '2026-01-01T00:00:00Z' } });
-  bed.api.store.apply(podOn('node-1', 'new', 'Pending'));
-  const controller = bed.start();
-  const stuck = (): readonly object[] =>
-    bed.api.store.list('Event').filter((event) => event['reason'] === 'PodStuck');
-  await until('it is reported', () => stuck().length > 0);
-  await controller.passes('podgc', 1);
-  expect(stuck()).toMatchObject([
-    { metadata: { namespace: 'default' }, regarding: { kind: 'Pod', name: 'waits' }, type: 'Warning' },
-  ]);
-  expect(await controller.sample('dustpan_stuck_pods{cause="NodeNotReady"}')).toBe(1);
-  expect(await controller.sample('dustpan_stuck_pods{cause="Other"}')).toBe(0);
-  expect(bed.writes).toEqual([]);
 });

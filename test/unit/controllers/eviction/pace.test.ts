@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { node, pod } from '../../../builders.ts';
+import { node, now, pod } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import type { EvictionDecision } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
-import { ownerOf } from '../../../../src/controllers/eviction/pace.ts';
+import { ownerOf, paceAfter } from '../../../../src/controllers/eviction/pace.ts';
 import { planSlowed } from '../../../../src/controllers/eviction/slowed.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { evictionRequest, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
@@ -17,40 +17,9 @@ const minutesOf = (evicted: Awaited<ReturnType<ReplacingCluster['run']>>): reado
   evicted.map(({ atMs }) => Math.floor(atMs / 60_000));
 
 describe('an owner', () => {
-  test.each([
-    { replicas: 1, perMinute: [1, 0, 0] },
-    { replicas: 19, perMinute: [1, 1, 1] },
-    { replicas: 20, perMinute: [2, 2, 2] },
-  ])('of $replicas pods loses at most a tenth a minute: $perMinute', async ({ replicas, perMinute }) => {
-    const minutes = minutesOf(await new ReplacingCluster({ web: replicas }).run(3, behaving));
-    expect([0, 1, 2].map((at) => minutes.filter((one) => one === at).length)).toEqual(perMinute);
-  });
-
-  test('loses the next pod a minute after the last, not sooner', async () => {
-    const env = new ReplacingCluster({ web: 2 });
-    await env.step(behaving);
-    env.clock.advance(59_999);
-    expect(await env.step(behaving)).toEqual([]);
-    env.clock.advance(1);
-    expect(await env.step(behaving)).toHaveLength(1);
-  });
-
-  test('whose only replica exceeds at once loses it with a doubling pause, up to an hour', async () => {
-    const minutes = minutesOf(await new ReplacingCluster({ web: 1 }).run(240));
-    expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183]);
-  });
-
-  test('whose replacements exceed again is slowed as a whole', async () => {
-    const minutes = minutesOf(await new ReplacingCluster({ web: 20 }).run(60));
-    const each = Map.groupBy(minutes, (minute) => minute);
-    expect(Math.max(...[...each.values()].map(({ length }) => length))).toBe(2);
-    // The original pods take ten minutes; replacements are among them, or follow with a doubling pause.
-    expect(minutes.length).toBeLessThan(35);
-  });
-
-  test('begins anew when it lost no pod for two hours', async () => {
+  test('whose only replica exceeds at once loses it with a doubling pause, up to an hour; after two hours it begins anew', async () => {
     const env = new ReplacingCluster({ web: 1 });
-    expect(minutesOf(await env.run(8))).toEqual([0, 1, 3, 7]);
+    expect(minutesOf(await env.run(240))).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183]);
     env.clock.advance(7_200_000);
     expect(minutesOf(await env.run(4))).toEqual([0, 1, 3]);
   });
@@ -71,17 +40,6 @@ describe('an owner', () => {
     });
   });
 
-  test('one of whose pods is protected loses another', async () => {
-    const env = new ReplacingCluster({ web: 2 });
-    env.evictions.outcomes.set('web-1', { kind: 'blocked', message: '', retryAfterMs: undefined });
-    expect(await env.step()).toEqual(['web-2']);
-    expect(env.recorder.reasons).toEqual([
-      'EvictionBlocked Pod/web-1',
-      'Evicted Pod/web-2',
-      'Evicted ReplicaSet/web',
-    ]);
-  });
-
   test('whose terminating and finished pods do not count', async () => {
     const env = new ReplacingCluster({ web: 21 });
     env.updatePod('uid-web-1', { deletionAtMs: 1 });
@@ -90,35 +48,18 @@ describe('an owner', () => {
   });
 });
 
-describe('the cluster', () => {
-  const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`app${i}`, 1]));
-
-  test('loses at most maxEvictionsPerMinute pods in a minute', async () => {
-    const env = new ReplacingCluster(many, { maxEvictionsPerMinute: 10 });
-    const minutes = minutesOf(await env.run(4, behaving));
-    expect([0, 1, 2, 3].map((at) => minutes.filter((one) => one === at).length)).toEqual([10, 10, 10, 0]);
-  });
-
-  test('does not count requests that were denied: however many, the others are evicted', async () => {
-    const env = new ReplacingCluster(many, { maxEvictionsPerMinute: 3 });
-    const denied = { kind: 'denied', message: '', retryAfterMs: undefined } as const;
-    for (let i = 1; i <= 25; i += 1) env.evictions.outcomes.set(`app${i - 1}-${i}`, denied);
-    expect(await env.run(2, behaving)).toHaveLength(5);
-  });
-
-  test('counts evictions for node pressure, by the default if the policy has no rule for limits', async () => {
-    const nodes = Array.from({ length: 12 }, (_, i) => `node-${i + 1}`);
-    const env = new ReplacingCluster(Object.fromEntries(nodes.map((name) => [name, 1])), {}, (name) => name);
-    for (const name of nodes) env.nodes.items.set(`uid-${name}`, node(name));
-    const policy = pressurePolicy();
-    env.policies.ranked = [
-      { ...policy, nodes: policy.nodes && { ...policy.nodes, localStorageEviction: undefined } },
-    ];
-    expect(await env.step({ request: pressureRequest })).toHaveLength(10);
-    env.clock.advance(10_000);
-    await env.step({ request: pressureRequest });
-    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="cluster"}')).toBe(2);
-  });
+test('the cluster counts evictions for node pressure, by the default if the policy has no rule for limits', async () => {
+  const nodes = Array.from({ length: 12 }, (_, i) => `node-${i + 1}`);
+  const env = new ReplacingCluster(Object.fromEntries(nodes.map((name) => [name, 1])), {}, (name) => name);
+  for (const name of nodes) env.nodes.items.set(`uid-${name}`, node(name));
+  const policy = pressurePolicy();
+  env.policies.ranked = [
+    { ...policy, nodes: policy.nodes && { ...policy.nodes, localStorageEviction: undefined } },
+  ];
+  expect(await env.step({ request: pressureRequest })).toHaveLength(10);
+  env.clock.advance(10_000);
+  await env.step({ request: pressureRequest });
+  expect(await env.metric('dustpan_eviction_paced_pods', '{pace="cluster"}')).toBe(2);
 });
 
 test('a new leader evicts no pod for a minute, because the one before may just have', async () => {
@@ -149,15 +90,8 @@ describe('Events on the owner', () => {
   });
 
   test('know nothing about a pod that is gone, and no count of unknown pods', () => {
-    const owner = {
-      count: 1,
-      lastMs: 0,
-      sinceMs: 0,
-      strikes: 0,
-      isStruck: false,
-      reportedStrikes: undefined,
-    };
     const known = pod('a');
+    const owner = paceAfter(undefined, known, { now, monotonicMs: 0 });
     const decisions = [
       { target: { uid: known.uid }, reason: 'PacingLimit', pace: 'owner' },
     ] as unknown as readonly EvictionDecision[];
@@ -168,17 +102,6 @@ describe('Events on the owner', () => {
       { waiting: 1, replicas: 0 },
     ]);
   });
-
-  test('count the pods that wait', async () => {
-    const env = new ReplacingCluster({ web: 20 });
-    await env.step(behaving);
-    env.clock.advance(10_000);
-    await env.step(behaving);
-    expect(env.recorder.events.at(-1)?.note).toMatch(
-      /^18 pods are due for eviction and wait: dustpan evicts at most 2 of 20 pods of an owner a minute\. Raise /,
-    );
-    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="owner"}')).toBe(18);
-  });
 });
 
 describe('a node under pressure whose evicted pod returns', () => {
@@ -188,6 +111,7 @@ describe('a node under pressure whose evicted pod returns', () => {
     request: (name: string) =>
       pressureRequest(name, { shortage: { available: bytes, threshold: 150 * mebibyte } }),
   });
+  const ofInodes = { request: (name: string) => pressureRequest(name, { signal: 'nodefs.inodesFree' }) };
   function pressed(): ReplacingCluster {
     const env = new ReplacingCluster({ web: 1 });
     env.policies.ranked = [pressurePolicy()];
@@ -207,48 +131,19 @@ describe('a node under pressure whose evicted pod returns', () => {
     expect(await env.kept('NothingFreed')).toBe(1);
   });
 
-  test.each([
-    { name: 'less than a tenth of what they used', bytes: 127 * mebibyte - 1, count: 0 },
-    { name: 'a tenth', bytes: 127 * mebibyte, count: 1 },
-  ])('is freed $name by now: evicts $count', async ({ bytes, count }) => {
-    const env = pressed();
-    await env.run(60, usual);
-    expect(await env.run(1, available(bytes))).toHaveLength(count);
-  });
-
-  test('begins anew after ten minutes without pressure', async () => {
-    const env = pressed();
-    await env.run(60, usual);
-    env.nodeReports.items.clear();
+  test.each<readonly [name: string, pauseMs: number, step: typeof usual, minutes: number, count: number]>([
+    ['by less than a tenth of what they used', 0, available(127 * mebibyte - 1), 1, 0],
+    ['by a tenth', 0, available(127 * mebibyte), 1, 1],
     // Ten seconds have passed since the last report.
-    env.clock.advance(589_999);
-    expect(await env.step(usual)).toEqual([]);
-    env.nodeReports.items.clear();
-    env.clock.advance(600_000);
-    expect(await env.step(usual)).toHaveLength(1);
-  });
-
-  test('counts each signal for itself', async () => {
+    ['by nothing in less than ten minutes without pressure', 589_999, usual, 1, 0],
+    ['by ten minutes without pressure', 590_000, usual, 1, 1],
+    ['by a shortage of another signal', 0, ofInodes, 180, 3],
+  ])('begins anew %s', async (_, pauseMs, ...[step, minutes, count]) => {
     const env = pressed();
     await env.run(60, usual);
-    const inodes = { request: (name: string) => pressureRequest(name, { signal: 'nodefs.inodesFree' }) };
-    expect(await env.run(180, inodes)).toHaveLength(3);
-  });
-
-  test('evicts no other pod instead of one that waits for its owner', async () => {
-    const env = pressed();
-    await env.step(usual);
-    env.clock.advance(60_000);
-    await env.step(usual);
-    env.clock.advance(60_000);
-    // The owner of the first has a pause of two minutes by now.
-    env.evictions.put(livePod('other'));
-    env.pods.items.set('uid-other', pod('other', { phase: 'Running' }));
-    const observedAtMs = env.clock.now().getTime();
-    env.request(...['web-3', 'other'].map((name) => pressureRequest(name, { observedAtMs })));
-    await env.pass();
-    expect(env.evictions.acts).toEqual(['evict web-1', 'evict web-2']);
-    expect(await env.kept('PacingLimit')).toBe(2);
+    env.nodeReports.items.clear();
+    env.clock.advance(pauseMs);
+    expect(await env.run(minutes, step)).toHaveLength(count);
   });
 });
 
@@ -268,16 +163,3 @@ test.each([
     expect(tried.size).toBe(counts ? 2 : 3);
   },
 );
-
-test('requests without a response are no proof that replacements exceed too', async () => {
-  const cluster = new ReplacingCluster({ a: 1 });
-  await cluster.step();
-  cluster.clock.advance(61_000);
-  const name = [...cluster.pods.items.values()][0]?.name ?? '';
-  cluster.evictions.outcomes.set(name, new Error('connection lost'));
-  await cluster.step().catch(() => undefined);
-  cluster.evictions.outcomes.clear();
-  // A strike would have doubled the pause.
-  cluster.clock.advance(61_000);
-  expect(await cluster.step()).toEqual([name]);
-});

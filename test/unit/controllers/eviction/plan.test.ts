@@ -7,6 +7,7 @@ import type {
   RequestingNode,
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
+import { paceAfter } from '../../../../src/controllers/eviction/pace.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
 import {
   labelled,
@@ -35,9 +36,10 @@ import {
   running,
 } from './builders.ts';
 
+const monotonicMs = 100_000;
 type Policies = readonly (Policy | InvalidPolicy)[];
 const planned = (over: Partial<EvictionFacts>, policies: Policies = [pressurePolicy()]) =>
-  planEvictions(facts(over), { policies, now, monotonicMs: 1_000 });
+  planEvictions(facts(over), { policies, now, monotonicMs });
 const verdictOf = (one: EvictionDecision): string =>
   `${one.target.name} ${one.verdict === 'Evict' ? 'Evict' : one.reason}`;
 const verdicts = (...given: Parameters<typeof planned>): string[] => planned(...given).map(verdictOf);
@@ -119,9 +121,17 @@ describe.each([
     ['its measurement is older than 6 min', 'RequestStale', { request: { observedAtMs: minutesAgo(6) - 1 } }],
     ['its measurement is a minute ahead', 'Evict', { request: { observedAtMs: minutesAgo(-1) } }],
     ['its measurement is from the future', 'RequestStale', { request: { observedAtMs: minutesAgo(-1) + 1 } }],
-    ['the pause after a block continues', 'BudgetBlocked', { over: deferred('BudgetBlocked', 1_001) }],
-    ['the pause after a block has ended', 'Evict', { over: deferred('BudgetBlocked', 1_000) }],
-    ['the pause after a failure continues', 'EvictionFailed', { over: deferred('EvictionFailed', 1_001) }],
+    [
+      'the pause after a block continues',
+      'BudgetBlocked',
+      { over: deferred('BudgetBlocked', monotonicMs + 1) },
+    ],
+    ['the pause after a block has ended', 'Evict', { over: deferred('BudgetBlocked', monotonicMs) }],
+    [
+      'the pause after a failure continues',
+      'EvictionFailed',
+      { over: deferred('EvictionFailed', monotonicMs + 1) },
+    ],
   ])('%s: %s', (_, expected, { over, request, report, by } = {}) => {
     const reports = [{ ...reportOf('node-1', requestOf('a', request)), ...report }];
     expect(verdicts({ reports, ...over }, by)).toEqual([`a ${expected}`]);
@@ -131,11 +141,9 @@ describe.each([
 const requesting = (...requests: Parameters<typeof evictionRequest>[1][]): Partial<EvictionFacts> => ({
   reports: [reportOf('node-1', ...requests.map((over) => evictionRequest('a', over)))],
 });
-const limit = 100 * mebibyte;
-
 test.each([
-  { name: 'exactly the limit', request: { observedBytes: limit }, expected: 'PolicyChanged' },
-  { name: 'a byte more', request: { observedBytes: limit + 1 }, expected: 'Evict' },
+  { name: 'exactly the limit', request: { observedBytes: 100 * mebibyte }, expected: 'PolicyChanged' },
+  { name: 'a byte more', request: { observedBytes: 100 * mebibyte + 1 }, expected: 'Evict' },
   { name: 'anything of a limit of 0', request: { limitBytes: 0, observedBytes: 1 }, expected: 'Evict' },
   { name: '91 % of 90 %', request: { observedBytes: 91 * mebibyte }, percent: 90, expected: 'Evict' },
   { name: '90 % of 90 %', request: { observedBytes: 90 * mebibyte }, percent: 90, expected: 'PolicyChanged' },
@@ -162,4 +170,143 @@ test('the pod that exceeds its own limit most is first, then the first by UID', 
   const pods = byUid(...['a', 'b', 'c', 'd', 'e'].map((name) => pod(name, running)));
   const decided = verdicts({ reports: [reportOf('node-1', ...requests, small)], pods });
   expect(decided).toEqual(['e Evict', 'b Evict', 'c Evict', 'd Evict', 'a Evict']);
+});
+
+const pressing = (over: Parameters<typeof pressureRequest>[1]): Partial<EvictionFacts> => ({
+  reports: [reportOf('node-1', pressureRequest('a', over))],
+});
+const threshold = 150 * mebibyte;
+const paused = (untilMs: number, measuredAfterMs = 0): Partial<EvictionFacts> =>
+  remembering({ pauses: new Map([['node-1', { untilMs, measuredAfterMs }]]) });
+const measuredAtMs = minutesAgo(1);
+
+const available = (bytes: number) => pressing({ shortage: { available: bytes, threshold } });
+const newLeader = (untilMs: number, measuredAfterMs = 0) =>
+  remembering({ firstPause: { untilMs, measuredAfterMs } });
+const noPods = pressurePolicy({ evictPods: false });
+const elsewhere = new Map([['node-2', { untilMs: monotonicMs + 1, measuredAfterMs: 0 }]]);
+
+/** The rules for every request are above. */
+describe('a pod that its node requests because it is short of disk space', () => {
+  test.each<[name: string, expected: string, over: Partial<EvictionFacts>, by?: Policies]>([
+    ['the policy has no such rule', 'PolicyChanged', {}, [evictPolicy()]],
+    ['the policy evicts no pods', 'PolicyChanged', {}, [noPods]],
+    ['the policy has no threshold for it', 'PolicyChanged', pressing({ signal: 'imagefs.available' })],
+    ['exactly the threshold is available', 'PolicyChanged', available(threshold)],
+    ['a byte less is available', 'Evict', available(threshold - 1)],
+    ['the pod uses nothing', 'PolicyChanged', pressing({ observedBytes: 0 })],
+    ['its node has a pause', 'PacingLimit', paused(monotonicMs + 1)],
+    ['the pause of its node has ended', 'Evict', paused(monotonicMs)],
+    ['it was not measured since the last eviction there', 'PacingLimit', paused(0, measuredAtMs)],
+    ['it was measured after that', 'Evict', paused(0, measuredAtMs - 1)],
+    ['another node has a pause', 'Evict', remembering({ pauses: elsewhere })],
+    ['the leader is new', 'PacingLimit', newLeader(monotonicMs + 1)],
+    ['it was not measured since the leader is new', 'PacingLimit', newLeader(0, measuredAtMs)],
+  ])('%s: %s', (_, expected, over, by) => {
+    const all = { reports: [reportOf('node-1', pressureRequest('a'))], ...over };
+    expect(verdicts(all, by)).toEqual([`a ${expected}`]);
+  });
+
+  test('is evicted within its budgets, with its own grace period', () => {
+    const [decision] = planned(pressing({ gracePeriodSeconds: 0 }));
+    expect(decision).toMatchObject({
+      unit: 'nodepressure',
+      reason: 'nodefs.available',
+      target: { rule: { respectPodDisruptionBudgets: true, gracePeriodSeconds: undefined } },
+    });
+  });
+});
+
+const names = ['a', 'b', 'c'];
+const threePods = byUid(...names.map((name) => pod(name, running)));
+const three = {
+  pods: threePods,
+  reports: [reportOf('node-1', ...names.map((name) => pressureRequest(name)))],
+};
+const without = (uid: string, over: Parameters<typeof pod>[1]) =>
+  new Map([...threePods, [uid, pod(uid.slice(4), { ...running, ...over })]]);
+
+describe('of the requests of one node, only the first that may be evicted is due', () => {
+  test('in the order of the report, whatever they use', () => {
+    const sizes = [1, 3, 2];
+    const requests = names.map((name, i) => pressureRequest(name, { observedBytes: sizes[i] ?? 0 }));
+    const by = (list: typeof requests) => verdicts({ ...three, reports: [reportOf('node-1', ...list)] });
+    expect(by(requests)).toEqual(['a Evict', 'b PacingLimit', 'c PacingLimit']);
+    expect(by(requests.toReversed())).toEqual(['c Evict', 'b PacingLimit', 'a PacingLimit']);
+  });
+
+  test.each([
+    ['has the keep label', 'KeepMarked', { pods: without('uid-a', { labels: keepLabel }) }],
+    ['is blocked by a budget', 'BudgetBlocked', deferred('BudgetBlocked', monotonicMs + 1)],
+  ])('the next is, if the first %s: %s', (_, reason, over) => {
+    expect(verdicts({ ...three, ...over })).toEqual([`a ${reason}`, 'b Evict', 'c PacingLimit']);
+  });
+
+  test('no other is, if the first waits for its owner', () => {
+    const owners = new Map([['default/a', paceAfter(undefined, pod('a'), { now, monotonicMs })]]);
+    const expected = ['a PacingLimit', 'b PacingLimit', 'c PacingLimit'];
+    expect(verdicts({ ...three, ...remembering({ owners }) })).toEqual(expected);
+  });
+
+  test('the second does not precede a first that was measured too long ago', () => {
+    const requests = [pressureRequest('a', { observedAtMs: measuredAtMs - 1 }), pressureRequest('b')];
+    const over = { ...three, ...paused(0, measuredAtMs - 1), reports: [reportOf('node-1', ...requests)] };
+    expect(verdicts(over)).toEqual(['a PacingLimit', 'b PacingLimit']);
+  });
+});
+
+describe('while a pod of the node is ending', () => {
+  type Over = Parameters<typeof pod>[1];
+  const ending = (over: Over) => ({ ...three, pods: without('uid-c', over) });
+  const endingAfter = (ms: number, over: Over = {}) => ending({ deletionAtMs: now.getTime() + ms, ...over });
+  const evicted = remembering({ evicted: evictedAt0('uid-c') });
+
+  test.each([
+    ['its grace period ends in 2 min', true, endingAfter(120_000)],
+    ['its grace period ends later', false, endingAfter(120_001)],
+    ['its grace period has been over for 30 s', true, endingAfter(-30_000)],
+    ['it is stuck after that', false, endingAfter(-30_001)],
+    ['it has finished, with finalizers', false, endingAfter(1, { phase: 'Failed' })],
+    ['it is on another node', false, endingAfter(1, { nodeName: 'node-2' })],
+    ['it is on no node', false, endingAfter(1, { nodeName: undefined })],
+    ['it was just evicted, and the cache does not show it', true, { ...three, ...evicted }],
+    ['it was evicted, and is stuck after its grace period', false, { ...endingAfter(-30_001), ...evicted }],
+  ])('%s: no other pod is due: %s', (_, waits, over) => {
+    expect(verdicts(over).slice(0, 2)).toEqual([waits ? 'a PacingLimit' : 'a Evict', 'b PacingLimit']);
+  });
+
+  test('a pod over a limit of its own is due', () => {
+    const reports = [reportOf('node-1', evictionRequest('a'))];
+    expect(verdicts({ ...endingAfter(1), reports })).toEqual(['a Evict']);
+  });
+});
+
+const limit = evictionRequest('b');
+test.each([
+  ['are due first', [pressureRequest('a'), limit], ['b Evict', 'a PacingLimit']],
+  [
+    'that are not due delay nothing',
+    [{ ...limit, observedAtMs: 0 }, pressureRequest('a')],
+    ['b RequestStale', 'a Evict'],
+  ],
+  [
+    'are all due',
+    [pressureRequest('c'), evictionRequest('a'), limit],
+    ['a Evict', 'b Evict', 'c PacingLimit'],
+  ],
+  ['are the one decision about a pod with both', [pressureRequest('b'), limit], ['b Evict']],
+])('requests for limits %s', (_, requests, expected) => {
+  expect(verdicts({ ...three, reports: [reportOf('node-1', ...requests)] })).toEqual(expected);
+});
+
+test('requests for limits are due whatever the pause of the node', () => {
+  expect(verdicts({ ...three, reports: [reportOf('node-1', limit)], ...paused(monotonicMs + 1) })).toEqual([
+    'b Evict',
+  ]);
+});
+
+test('a request for pressure without a shortage, or for a limit with one, is no request', () => {
+  const pressure = { ...pressureRequest('a'), shortage: undefined };
+  const limit = evictionRequest('b', { shortage: { available: 1, threshold: 2 } });
+  expect(planned({ ...three, reports: [reportOf('node-1', pressure, limit)] })).toEqual([]);
 });

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { node, pod, policy } from '../../../builders.ts';
-import {
-  afterQuarantine,
-  environmentOf,
-  many,
-  orphan,
-  orphanPolicy,
-  type Environment,
-} from './environment.ts';
+import { afterQuarantine, environmentOf, orphan, orphanPolicy, type Environment } from './environment.ts';
 
 /** A controller that must mark the pod `stuck` as failed before it deletes it. */
 const unscheduled = (over: Parameters<typeof environmentOf>[2] = {}): Environment =>
@@ -30,38 +23,28 @@ test('a marked pod is not deleted if the lease is lost during the mark', async (
   expect(reports.at(-1)?.deleted).toBe(0);
 });
 
-/** Changes that prevent the mark, and come too late to prevent the deletion. */
-const vetoes: readonly { name: string; change: (made: Environment) => unknown }[] = [
-  { name: 'the policy is deleted', change: ({ policies }) => (policies.ranked = []) },
-  {
-    name: 'the namespace gets the keep label',
-    change: ({ labelNamespace }) => labelNamespace(),
-  },
-  {
-    name: 'its node returns',
-    change: ({ cluster, clock }) => {
-      clock.advance(5_000);
-      cluster.unseenNodes.set('uid-back', node('node-gone'));
-    },
-  },
-  {
-    name: 'the pod changes',
-    change: ({ cluster }) => {
-      for (const [uid, one] of cluster.pods) cluster.pods.set(uid, { ...one, resourceVersion: '99' });
-    },
-  },
-];
+/** Prevents the mark, and comes too late to prevent the deletion. */
+function forbid({ cluster, clock, policies, labelNamespace }: Environment): void {
+  policies.ranked = [];
+  labelNamespace();
+  clock.advance(5_000);
+  cluster.nodes.set('uid-back', node('node-gone'));
+  for (const [uid, one] of cluster.pods) cluster.pods.set(uid, { ...one, resourceVersion: '99' });
+}
 
-test.each(vetoes)(
-  'a marked orphan is deleted even if, while its deletion is throttled, $name',
-  async ({ change }) => {
+const refused = (status?: number): Error =>
+  status === undefined ? new Error('connection lost') : new ApiError('refused', { status });
+
+test.each([{ status: 429 }, { status: 500 }, { status: 401 }, { status: undefined }])(
+  'the deletion of a marked orphan is repeated after a failure ($status), whatever else has changed',
+  async ({ status }) => {
     const made = await afterQuarantine();
     const { cluster, pass, reports } = made;
-    let throttled = 0;
+    let failures = 0;
     cluster.fault((verb) => {
-      if (verb !== 'delete' || throttled === 8) return undefined;
-      if (throttled++ === 0) change(made);
-      return new ApiError('busy', { status: 429 });
+      if (verb !== 'delete' || failures++ === 3) return undefined;
+      forbid(made);
+      return refused(status);
     });
     await pass();
     expect(cluster.podNames).toEqual([]);
@@ -94,41 +77,6 @@ test('a shutdown between the requests does not leave a marked pod', async () => 
   expect(cluster.podNames).toEqual([]);
 });
 
-test('a marked pod whose deletion the API server throttles for half a minute counts as failed; the next pass deletes it', async () => {
-  const { cluster, clock, pass, reports } = unscheduled();
-  let isBusy = true;
-  cluster.fault((verb) =>
-    verb === 'delete' && isBusy ? new ApiError('busy', { status: 429, retryAfterMs: 7_000 }) : undefined,
-  );
-  await expect(pass()).rejects.toThrow('1 of 1 failed');
-  expect(clock.monotonicMs()).toBe(35_000);
-  expect(reports.at(-1)).toMatchObject({ deleted: 0, failed: 1 });
-  isBusy = false;
-  clock.advance(60_000);
-  await pass();
-  expect(cluster.podNames).toEqual([]);
-});
-
-const refused = (status?: number): Error =>
-  status === undefined ? new Error('connection lost') : new ApiError('refused', { status });
-
-test.each([{ status: 500 }, { status: 401 }, { status: undefined }])(
-  'the deletion of a marked orphan is repeated after a failure ($status), although its node is back',
-  async ({ status }) => {
-    const { cluster, clock, pass, reports } = await afterQuarantine();
-    let failures = 0;
-    cluster.fault((verb) => {
-      if (verb !== 'delete' || failures++ === 3) return undefined;
-      clock.advance(5_000);
-      cluster.nodes.set('uid-back', node('node-gone'));
-      return refused(status);
-    });
-    await pass();
-    expect(cluster.podNames).toEqual([]);
-    expect(reports.at(-1)).toMatchObject({ deleted: 1, failed: 0 });
-  },
-);
-
 test('a marked pod that the API server does not let be deleted is asked for once in a pass', async () => {
   const { cluster, pass } = unscheduled();
   cluster.fault((verb) => (verb === 'delete' ? refused(403) : undefined));
@@ -136,62 +84,28 @@ test('a marked pod that the API server does not let be deleted is asked for once
   expect(cluster.requests).toEqual(['mark stuck', 'delete stuck']);
 });
 
-describe('an orphan whose deletion failed after its mark, for half a minute', () => {
-  /** Its node is back after that pass. */
-  async function marked(status: number | undefined) {
-    const made = await afterQuarantine();
-    const { cluster } = made;
-    const server = { isDown: true };
-    cluster.fault((verb) => (verb === 'delete' && server.isDown ? refused(status) : undefined));
-    await expect(made.pass()).rejects.toThrow('1 of 1 failed');
-    cluster.nodes.set('uid-back', node('node-gone'));
-    return { ...made, server };
-  }
-
-  test.each([
-    { status: 503, isBack: true },
-    { status: undefined, isBack: true },
-    { status: 503, isBack: false },
-  ])(
-    'is deleted in the next pass, whatever its node and policies ($status, node is back: $isBack)',
-    async ({ status, isBack }) => {
-      const { cluster, clock, policies, pass, reports, server } = await marked(status);
-      if (!isBack) cluster.nodes.delete('uid-back');
-      expect(clock.monotonicMs()).toBe(70_000);
-      policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
-      cluster.policies = () => Promise.reject(new Error('server down'));
-      cluster.requests.length = 0;
-      await expect(pass()).rejects.toThrow('1 of 1 failed');
-      expect(cluster.requests).toEqual(['delete orphan']);
-      server.isDown = false;
-      await pass();
-      expect(cluster.podNames).toEqual([]);
-      // The plan does not count a pod that only the mark makes due.
-      expect(reports.at(-1)).toMatchObject({ due: 0, deleted: isBack ? 0 : 1, failed: 0 });
-      await pass();
-      expect(cluster.requests).toEqual(['delete orphan', 'delete orphan']);
-    },
-  );
-
-  test('waits while the server refuses this pod', async () => {
-    const { cluster, clock, pass, server } = await marked(500);
-    server.isDown = false;
-    await pass();
-    expect(cluster.podNames).toEqual(['orphan']);
-    clock.advance(20_000);
-    await pass();
-    expect(cluster.podNames).toEqual([]);
-  });
-});
-
-test('the deletions of many marked pods are repeated for half a minute altogether', async () => {
-  const stuck = { phase: 'Running', deletionAtMs: 1, nodeName: undefined } as const;
-  const made = environmentOf(many(100, stuck), policy({ pods: { unscheduledTerminating: true } }));
-  made.cluster.fault((verb, name) =>
-    verb === 'delete' && Number(name.slice(1)) < 90 ? refused(500) : undefined,
-  );
-  await expect(made.pass()).rejects.toThrow('90 of 100 failed');
-  expect(made.cluster.podNames).toHaveLength(90);
+test('an orphan whose deletion failed after its mark is deleted by a later pass, whatever its node and policies', async () => {
+  const { cluster, clock, policies, pass, reports } = await afterQuarantine();
+  let isDown = true;
+  cluster.fault((verb) => (verb === 'delete' && isDown ? refused(500) : undefined));
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(clock.monotonicMs()).toBe(70_000);
+  cluster.nodes.set('uid-back', node('node-gone'));
+  policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
+  cluster.policies = () => Promise.reject(new Error('server down'));
+  cluster.requests.length = 0;
+  await pass();
+  expect(cluster.requests).toEqual([]);
+  // The server has refused this pod, which waits.
+  clock.advance(20_000);
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(cluster.requests).toEqual(['delete orphan']);
+  isDown = false;
+  clock.advance(40_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+  // The plan does not count a pod that only the mark makes due.
+  expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0, failed: 0 });
 });
 
 describe('an orphan whose mark got no answer', () => {

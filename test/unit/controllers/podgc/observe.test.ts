@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { PodGcFacts } from '../../../../src/controllers/podgc/facts.ts';
 import { noneSeen } from '../../../../src/controllers/podgc/finish.ts';
 import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
-import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
+import type { JobFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
 import { node, now, owner, pod } from '../../../builders.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
+import { byUid } from '../eviction/builders.ts';
 import { terminated } from './rows.ts';
 
 const job: JobFacts = {
@@ -21,28 +21,21 @@ const replicaSet = (name: string, controller: ReplicaSetFacts['controller']): Re
 });
 const deployment = owner('Deployment', 'web');
 
-/** One pod on one node, a Job of a CronJob, one of another owner and one without, a ReplicaSet of a Deployment and one without owner. */
+const none = storeOf(new Map<string, never>());
+
+/** A Job of a CronJob, one of another owner and one without, a ReplicaSet of a Deployment and one without owner. */
 const caches = (synced: boolean): Caches => ({
-  pods: storeOf(new Map([['p', pod('p')]])),
-  nodes: storeOf(new Map([['n', node('node-1')]])),
-  namespaces: storeOf(new Map<string, NamespaceFacts>()),
+  ...{ pods: none, nodes: none, namespaces: none },
   jobs: () =>
     storeOf(
-      new Map([
-        ['j', job],
-        ['of-set', { ...job, uid: 'uid-Job-of-set', controller: owner('JobSet', 's') }],
-        ['bare', { ...job, uid: 'uid-Job-bare', controller: undefined }],
-      ]),
+      byUid(
+        job,
+        { ...job, uid: 'uid-Job-of-set', controller: owner('JobSet', 's') },
+        { ...job, uid: 'uid-Job-bare', controller: undefined },
+      ),
       synced,
     ),
-  replicaSets: () =>
-    storeOf(
-      new Map([
-        ['a', replicaSet('owned', deployment)],
-        ['b', replicaSet('bare', undefined)],
-      ]),
-      synced,
-    ),
+  replicaSets: () => storeOf(byUid(replicaSet('owned', deployment), replicaSet('bare', undefined)), synced),
 });
 const openBreakers = new Map<string, number>();
 const memory = {
@@ -62,26 +55,10 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs onl
     owners,
   });
   expect(observe(caches(false), needing, memory).facts).toMatchObject({ jobsFinished: undefined, owners });
-  const protecting = [terminated({ protectUnfinishedJobs: true })];
-  expect(observe(caches(true), protecting, memory).facts.owners).toEqual(new Map());
   expect(observe(caches(true), [terminated({})], memory).facts).toMatchObject({
     jobsFinished: undefined,
     owners: new Map(),
   });
-});
-
-test('no node is missing while nodes are not known; those seen before are remembered', () => {
-  const pods = [pod('p', { nodeName: 'gone' })];
-  const before = {
-    ...noneMissing,
-    since: new Map([['gone', 1]]),
-    observedAtMs: 4_900,
-    seen: new Set(['gone']),
-  };
-  const sinceOf = (nodes: PodGcFacts['nodes']) =>
-    observeMissing(before, { pods, nodes, openBreakers }, memory);
-  expect(sinceOf(undefined)).toMatchObject({ since: new Map(), seen: new Set(['gone']) });
-  expect(sinceOf(new Map()).since).toEqual(new Map([['gone', 1]]));
 });
 
 test('remembers a former node while pods refer to it, and never an invented one', () => {

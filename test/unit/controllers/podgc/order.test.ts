@@ -25,16 +25,10 @@ test('returns the surplus over the threshold in order, and the place of each pod
       const line = new Line(pods, { threshold, counted: pods.length, held: 0, earlier: 0 });
       const sorted = pods.toSorted(byDeletionOrder);
       expect(line.surplus()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
+      expect(line.placeOf(pod('not-counted'))).toBe(0);
       expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
     }),
   );
-});
-
-test('returns place 0 for a pod that is not counted, and no surplus without a threshold', () => {
-  const [inLine, held] = [pod('a'), pod('b')];
-  const line = new Line([inLine], { threshold: 0, counted: 1, held: 1, earlier: 0 });
-  expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
-  expect(line.surplus()).toEqual([]);
 });
 
 test('orders evicted pods first, then by second of creation, name and namespace', () => {
