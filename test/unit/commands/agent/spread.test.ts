@@ -1,40 +1,12 @@
 import { Registry } from 'prom-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AgentLoops, type Passes } from '../../../../src/commands/agent/loops.ts';
-import {
-  firstDelays,
-  firstStorageMs,
-  passSpreadMs,
-  reportSpreadMs,
-} from '../../../../src/commands/agent/spread.ts';
+import { firstDelays, reportSpreadMs } from '../../../../src/commands/agent/spread.ts';
 import { agentMetrics } from '../../../../src/commands/agent/metrics.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { SettlingClock } from '../../../fakes/settling-clock.ts';
 
 const minute = 60_000;
-
-test.each([
-  { period: minute, random: 0, passMs: 0 },
-  { period: minute, random: 0.5, passMs: 30_000 },
-  { period: 10 * minute, random: 0.5, passMs: 30_000 },
-  { period: 10_000, random: 0.5, passMs: 5_000 },
-])('with a period of $period ms and $random drawn the first pass waits $passMs ms', (row) => {
-  const { passMs, reportMs } = firstDelays(row.period, row.random);
-  expect(passMs).toBe(row.passMs);
-  expect(reportMs).toBeGreaterThan(passMs);
-  expect(reportMs - passMs).toBeLessThan(5_000);
-});
-
-test('the first local-storage pass is within one period, and within seconds', () => {
-  expect([1_000, 10_000, 10 * minute].map((period) => firstStorageMs(period, 0.5))).toEqual([
-    500, 5_000, 5_000,
-  ]);
-});
-
-test('a report after a policy change is delayed by a part of a short period, and never for long', () => {
-  expect([6_000, minute, 10 * minute].map(passSpreadMs)).toEqual([1_000, 10_000, 10_000]);
-  expect([6_000, minute, 10 * minute].map(reportSpreadMs)).toEqual([6_000, minute, minute]);
-});
 
 interface Told {
   readonly pass: string;
@@ -118,14 +90,6 @@ describe('a new eviction request', () => {
     expect(agent.times('report')).toEqual([9_000]);
     await advance(agent, 4);
     expect(agent.times('report').slice(1)).toEqual([reportMs]);
-  });
-
-  test('is reported by agents that start together at different times', async () => {
-    const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
-    for (const { asks } of agents) asks.isUntold = true;
-    for (let i = 0; i <= 44; i += 1) for (const { clock } of agents) await clock.advance(i === 0 ? 0 : 250);
-    const reports = agents.map(({ first }) => first('report') ?? NaN);
-    expect(reports).toEqual(agents.map((_, i) => Math.max(1_000, i * 500)));
   });
 
   test('is reported at once, even after a policy change', async () => {
