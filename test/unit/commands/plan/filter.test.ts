@@ -64,7 +64,6 @@ test('has kept objects if they are to be listed', () => {
 const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
 const team = { namespace: 'team', selector: undefined };
 const ofTeam = { namespaces: byUid([namespaceOf('team')]), part: team };
-const labelledPart = { namespace: undefined, selector: 'app=web' };
 const late = byUid([pod('x', { namespace: 'late' })]);
 
 /** Why a namespace is refused; '-' = it is not. */
@@ -91,20 +90,13 @@ const goneOf = (
 
 const sentences: Readonly<Record<string, string>> = {
   'no namespace': refusal(undefined, { namespaces }),
-  'a namespace that exists': refusal('batch', { namespaces }),
   'one that does not exist': refusal('bacth', { namespaces }),
-  'one that is like no other': refusal('production', { namespaces }),
   'one that is not listed, but has a pod': refusal('late', { namespaces, pods: late }),
   'one that may exist: namespaces are not known': refusal('x', { namespaces: undefined }),
   'one of a user who may list no others': refusal('team', { namespaces: new Map(), part: team }),
   'not the one of the snapshot': refusal('web', ofTeam),
-  'one that a snapshot of some labels lacks': refusal('wbe', { namespaces, part: labelledPart }),
   'objects of pods that are gone, which labels hide': goneOf(all),
-  'the same in a namespace': goneOf(all, { namespace: 'b' }),
   'the same without labels, which shows them': goneOf(all, { selector: undefined }),
-  'the same without pods': goneOf(all, {}, { pods: undefined }),
-  'the same in a part of the pods': goneOf(all, {}, { part: { namespace: undefined, selector: 'app' } }),
-  'no object of a pod that is gone': goneOf([of('a'), container('a/x'), image]),
   'one that is kept, and kept objects are not listed': goneOf(listedOf([{ ...gone, ...kept }], false)),
 };
 
@@ -123,11 +115,8 @@ describe('shows', () => {
   const web = labelled('app', 'web');
 
   test.each([
-    ['all pods without a filter', {}, 'all'],
     ['the pods of a namespace, known or not', { namespace: 'a' }, ['a/web', 'a/db', 'a/gone']],
-    ['the pods with the labels', { selector: web }, ['a/web', 'ab/web']],
     ['those of one namespace', { namespace: 'a', selector: web }, ['a/web']],
-    ['no pod with other labels', { selector: labelled('app', 'x') }, []],
     ['no pod with labels where pods are not known', { selector: web }, [], true],
   ])('%s', (_, filter, shown, unknown = false) => {
     const given = { namespace: undefined, selector: undefined, ...filter };
