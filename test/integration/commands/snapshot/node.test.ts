@@ -208,16 +208,4 @@ describe('on a node', () => {
     expect(ran.stderr).toMatch(line);
     expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
   });
-
-  test('a plan through a runtime that does not answer is one line', async () => {
-    const failed = planOfNode('--cri-socket=/nowhere/cri.sock');
-    await expect(failed).rejects.toThrow(/^dustpan: .*\/nowhere\/cri\.sock.*\n$/);
-  });
-
-  test('sends no request to the kubelet when no policy has a rule for local storage', async () => {
-    fixture.api.store.apply(nodesPolicy('Enforce', { imageGC: {} }));
-    const plan = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...onNode(), ...at]);
-    expect(kubelet.requests).toEqual([]);
-    expect(plan.decisions.filter(({ unit }) => unit === 'localstorage')).toEqual([]);
-  });
 });
