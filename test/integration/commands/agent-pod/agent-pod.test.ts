@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CriSandbox } from '../../../sandbox/cri/server.ts';
 import type { SandboxExec } from '../../../sandbox/api/exec.ts';
-import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
 import { dustpan, inputOfEachTest, planned, policy } from '../plan/fixture.ts';
 
@@ -107,30 +106,6 @@ describe('through the pod of an agent', () => {
       'node-1',
       'node-2',
     ]);
-    expect(commands).toHaveLength(2);
-  });
-
-  test('the node of a socket in the environment is read through the socket, with or without an agent', async () => {
-    const env = Object.fromEntries(
-      input.nodeFlags.map((flag) => {
-        const [name = '', value = ''] = flag.replace('node-1', 'node-2').slice(2).split('=');
-        return [`DUSTPAN_${name.toUpperCase().replaceAll('-', '_')}`, value];
-      }),
-    );
-    applyAgent('node-2', input.nodeFlags, false);
-    const imagesOf = async (...args: readonly string[]): Promise<readonly unknown[]> => {
-      const { stdout } = await dustpan(['plan', asAdmin(), '-o=json', ...args], env);
-      const { totals } = JSON.parse(stdout) as PlanDocument;
-      return totals.flatMap(({ unit, node, planned: count }) =>
-        unit === 'imagegc' && count !== null ? [node] : [],
-      );
-    };
-    expect(await imagesOf('--node=node-2')).toEqual(['node-2']);
-    expect(commands).toEqual([]);
-    expect((await imagesOf('--nodes')).toSorted()).toEqual(['node-1', 'node-2']);
-    expect(commands).toHaveLength(1);
-    applyAgent('node-2', input.nodeFlags);
-    expect((await imagesOf('--nodes')).toSorted()).toEqual(['node-1', 'node-2']);
     expect(commands).toHaveLength(2);
   });
 

@@ -30,21 +30,3 @@ test('a link to a folder is a node, a link that leads nowhere is not', async () 
   symlinkSync(input.path('nowhere'), input.path('snapshot/nodes/node-9'));
   expect(await plan()).toEqual(all);
 });
-
-test('YAML may merge an anchor with <<, as for kubectl', async () => {
-  input.write(
-    'policy.yaml',
-    `apiVersion: gc.dustpan.dev/v1alpha1
-kind: GCPolicy
-metadata: {name: merged}
-spec:
-  pods:
-    terminated:
-      ttlByReason:
-        - &failed {phase: Failed, ttl: 1h}
-        - {<<: *failed, reason: Evicted}
-`,
-  );
-  const { policies } = await planned([...input.args, `--policy=${input.path('policy.yaml')}`]);
-  expect(policies.map(({ name }) => name)).toContain('merged');
-});

@@ -37,14 +37,20 @@ describe('--policy', () => {
     expect((await plan()).policies.map(({ name }) => name)).toEqual(['default', 'empty']);
   });
 
+  /** As for kubectl. */
+  const merged = `apiVersion: gc.dustpan.dev/v1alpha1
+kind: GCPolicy
+metadata: {name: merged}
+spec: {pods: {terminated: {ttlByReason: [&a {phase: Failed, ttl: 1h}, {<<: *a, reason: Evicted}]}}}
+`;
   test.each(['policy.yaml', 'policy.txt'])('skips objects of other kinds in %s', async (file) => {
     input.use('terminated-over-threshold');
     const other = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' } };
     const items = list('', [other, policy('second', {})]);
-    const documents = [other, policy('first', {}), items].map((one) => dump(one));
+    const documents = [other, policy('first', {}), items].map((one) => dump(one)).concat(merged);
     input.write(file, `# Manifests\n---\n${documents.join('---\n')}`);
     const { policies } = await planned([...withoutPolicy(), '-f', input.path(file)]);
-    expect(policies.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(policies.map(({ name }) => name)).toEqual(['first', 'merged', 'second']);
   });
 });
 
@@ -75,14 +81,6 @@ describe('the time of a plan', () => {
     expect(waiting.map(({ eligibleAt }) => eligibleAt)).toContain('2026-01-16T10:00:40Z');
     const elapsed = await planned([...later, '--assume-quarantine-elapsed']);
     expect(elapsed.decisions.filter(({ reason }) => reason === 'Orphaned')).toHaveLength(waiting.length);
-  });
-
-  test('is the present where the snapshot does not record it, with one note', async () => {
-    input.use('terminated-over-threshold');
-    const { generatedAt, notes } = await planned(withoutNow());
-    expect(Date.parse(generatedAt)).toBeGreaterThan(Date.parse('2026-06-01T00:00:00Z'));
-    expect(notes.filter((note) => note.includes('does not record when it was taken'))).toHaveLength(1);
-    expect((await planned(input.args)).notes.join()).not.toContain('was taken');
   });
 });
 
@@ -120,24 +118,18 @@ test('a circuit breaker that the status of the policy reports as open is open, u
   );
 });
 
-describe('a snapshot with the pods of one namespace', () => {
-  const reasons = async (example: string): Promise<readonly string[]> => {
-    input.use(example);
-    input.write('snapshot/snapshot.json', { namespace: 'team' });
-    return (await plan('--assume-quarantine-elapsed')).decisions.map(({ reason }) => reason);
-  };
-
-  test('deletes no orphaned pod: pods of other namespaces may refer to more missing nodes', async () => {
-    input.use('quarantine-not-begun');
-    expect(removals(await plan('--assume-quarantine-elapsed')).join()).toContain('Orphaned');
-    expect(await reasons('quarantine-not-begun')).not.toContain('Orphaned');
-  });
-
-  test('removes nothing of a pod that it lacks: the pod may exist', async () => {
-    input.use('dead-containers');
-    expect(removals(await plan('--assume-quarantine-elapsed')).join()).toContain('PodGone');
-    expect(await reasons('dead-containers')).not.toContain('PodGone');
-  });
+test.each([
+  [
+    'no orphaned pod: pods of other namespaces may refer to more missing nodes',
+    'quarantine-not-begun',
+    'Orphaned',
+  ],
+  ['nothing of a pod that it lacks: the pod may exist', 'dead-containers', 'PodGone'],
+])('a snapshot with the pods of one namespace removes %s', async (_, example, reason) => {
+  input.use(example);
+  expect(removals(await plan('--assume-quarantine-elapsed')).join()).toContain(reason);
+  input.write('snapshot/snapshot.json', { namespace: 'team' });
+  expect(removals(await plan('--assume-quarantine-elapsed')).join()).not.toContain(reason);
 });
 
 test('files from Windows may have CRLF and a byte order mark', async () => {
@@ -200,19 +192,6 @@ describe('a missing file counts as not known', () => {
     expect(result.totals).toContainEqual(expect.objectContaining({ unit: 'imagegc', state, planned: 0 }));
   });
 
-  test('statistics with inodes above the threshold decide about inodes', async () => {
-    input.use('image-disk-full');
-    const inodes = { inodes: 1000, inodesFree: 90, inodesUsed: 400 };
-    const imageFs = { capacityBytes: 1e11, availableBytes: 6e10, ...inodes };
-    input.write('snapshot/nodes/node-1/stats.json', { node: { runtime: { imageFs } } });
-    input.write('policy.json', policy('nodes', { mode: 'Enforce', nodes: { imageGC: { inodes: {} } } }));
-    const result = await plan('--kept');
-    expect(removals(result)).not.toEqual([]);
-    expect(result.summary).toMatchObject([
-      { crossed: ['inodes'], usedInodesPercent: 91, wantedInodes: 110, wantedBytes: 0 },
-    ]);
-  });
-
   test('a state file of a later version counts as missing, with a note', async () => {
     input.use('image-disk-full');
     input.write('snapshot/nodes/node-1/state.json', { version: 2 });
@@ -248,39 +227,14 @@ test('objects that wait for time are in the totals with and without --kept', asy
   expect((await plan()).decisions).toHaveLength(1);
 });
 
-describe('policies', () => {
-  test('an invalid policy that the cluster stored blocks deletions', async () => {
-    input.use('terminated-over-threshold');
-    const items = [policy('broken', { mode: 'Delete' }), policy('own', { pods: { terminated: {} } })];
-    const args = [`--snapshot=${input.path('snapshot')}`, '--kept'];
-    input.write('snapshot/policies.json', { kind: 'List', items, storedInvalid: ['broken'] });
-    const result = await planned(args);
-    expect(new Set(keptFor(result, 'podgc'))).toEqual(new Set(['InvalidPolicy']));
-    expect(result.notes.join()).toContain('GCPolicy broken is invalid');
-  });
-
-  test('are read from several files, and the highest priority governs', async () => {
-    input.use('terminated-over-threshold');
-    const pods = { terminated: { threshold: 4 }, excludeNamespaces: ['web'] };
-    input.write('strong.json', policy('strong', { priority: 1, pods }));
-    const { decisions } = await plan(`--policy=${input.path('strong.json')}`, '--kept');
-    expect(decisions.filter(({ order }) => order !== null)).toEqual([]);
-    expect(new Set(decisions.map(({ policy: name }) => name))).toEqual(new Set(['strong', 'default']));
-  });
-});
-
-test('a selector can read any label of the pods in a snapshot', async () => {
+test('an invalid policy that the cluster stored blocks deletions', async () => {
   input.use('terminated-over-threshold');
-  const terminated = { ttlAfterFinished: '0s', threshold: 0 };
-  const pods = { podSelector: { matchLabels: { team: 'a' } }, terminated };
-  input.write('policy.json', policy('p', { pods }));
-  const common = { namespace: 'web', creationTimestamp: '2026-01-15T03:00:00Z' };
-  const pod = (name: string, team: string) => ({
-    metadata: { ...common, name, uid: name, labels: { team } },
-    status: { phase: 'Succeeded' },
-  });
-  input.write('snapshot/pods.json', list('Pod', [pod('mine', 'a'), pod('theirs', 'b')]));
-  expect(removals(await plan())).toEqual(['Expired mine']);
+  const items = [policy('broken', { mode: 'Delete' }), policy('own', { pods: { terminated: {} } })];
+  const args = [`--snapshot=${input.path('snapshot')}`, '--kept'];
+  input.write('snapshot/policies.json', { kind: 'List', items, storedInvalid: ['broken'] });
+  const result = await planned(args);
+  expect(new Set(keptFor(result, 'podgc'))).toEqual(new Set(['InvalidPolicy']));
+  expect(result.notes.join()).toContain('GCPolicy broken is invalid');
 });
 
 test('statistics without pods: their usage is not known, and none is evicted', async () => {

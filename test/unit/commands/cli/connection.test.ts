@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { personConnection, withConnection } from '../../../../src/commands/cli/connection.ts';
 import { LenientCommand } from '../../../../src/commands/cli/option.ts';
-import { parsed, problemOf } from '../../../fakes/command-line.ts';
+import { parsed } from '../../../fakes/command-line.ts';
 
 const command = () => withConnection(new LenientCommand('plan'));
 const connectionOf = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
@@ -15,14 +15,6 @@ test("the connection is that of the kubeconfig with a deadline of a minute; kube
     impersonation: { user: 'e', groups: ['f', 'g'], uid: 'h' },
     requestTimeoutMs: 0,
   });
-});
-
-test.each(['--as-group=g', '--as-uid=u'])('%s needs --as', (flag) => {
-  expect(() => connectionOf([flag])).toThrow('plan: --as-group and --as-uid need --as');
-});
-
-test.each(['ftp://k.test', 'https://me@k.test'])('--server=%s is refused', (url) => {
-  expect(problemOf(command(), [`--server=${url}`])).toContain('Use a URL such as https://10.0.0.1:6443.');
 });
 
 test('proxies are in the variables of either case; the upper case takes precedence', () => {

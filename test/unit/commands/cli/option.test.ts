@@ -11,7 +11,7 @@ import {
   text,
   filled,
 } from '../../../../src/commands/cli/option.ts';
-import { parsed, problemOf } from '../../../fakes/command-line.ts';
+import { parsed } from '../../../fakes/command-line.ts';
 
 const help = 'An option.';
 const command = () =>
@@ -76,27 +76,6 @@ describe('values', () => {
     ],
   ])('environment: %s', (_, env, argv, expected) => {
     expect(parsed(command(), argv, env).opts()).toEqual({ ...defaults, ...expected });
-  });
-});
-
-describe('problems', () => {
-  test.each([
-    { argv: ['--kube-api-qp=1'], expected: "unknown option '--kube-api-qp'\n(Did you mean --kube-api-qps?)" },
-    { argv: ['-wx'], expected: "unknown option '-x'" },
-    { argv: ['--burst'], expected: "option '--burst <N>' argument missing" },
-    { argv: ['--burst', '-5'], expected: "argument '-5' is invalid. The minimum is 1." },
-    { argv: ['--v=11'], expected: 'The maximum is 10.' },
-    { argv: ['-v=x'], expected: "option '-v, --v <N>' argument 'x' is invalid. Use a whole number." },
-    { argv: ['--kube-api-qps=fast'], expected: 'Use a number.' },
-    { argv: ['--period=5 min'], expected: 'Use a duration such as 30s, 1h30m or 7d (write 5m).' },
-    { argv: ['--period=-20s'], expected: 'The minimum is 1s.' },
-    { argv: ['--elect=perhaps'], expected: 'Use true or false.' },
-    { argv: ['--log-format=xml'], expected: 'Allowed choices are json, text.' },
-    { argv: ['--address=8080'], expected: 'Use an address such as :8080' },
-    { argv: ['--place='], expected: 'Use a path.' },
-    { argv: [], env: { DUSTPAN_PERIOD: 'x' }, expected: "value 'x' from env 'DUSTPAN_PERIOD' is invalid" },
-  ])('$argv', ({ argv, env = {}, expected }) => {
-    expect(problemOf(command(), argv, env)).toContain(expected);
   });
 });
 

@@ -7,7 +7,7 @@ import { LenientCommand } from '../../../../src/commands/cli/option.ts';
 import { formatted } from '../../../../src/commands/cli/output.ts';
 import { fitted, paragraph, wrapped } from '../../../../src/commands/cli/table.ts';
 import { yamlText } from '../../../../src/commands/cli/yaml-text.ts';
-import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../../../src/commands/plan/document.ts';
 import { planTable } from '../../../../src/commands/plan/table.ts';
 import { planJson, planYaml } from '../../../../src/commands/plan/text.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
@@ -120,6 +120,15 @@ describe('data', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  test.each([0, 1, 500, 501])('a document of %i decisions is written whole', (count) => {
+    const [one] = plan('"@"').decisions;
+    const document = emptyPlan({
+      decisions: Array.from({ length: count }, () => ({ ...one })) as Decision[],
+    });
+    expect([...planJson(document)].join('')).toBe(`${JSON.stringify(document, undefined, 2)}\n`);
+    expect(load([...planYaml(document, yamlText)].join(''))).toEqual(document);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitted, longSpanText } from '../../../../src/commands/cli/table.ts';
+import { fitted } from '../../../../src/commands/cli/table.ts';
 
 const nginx = 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f';
 const monorepo = 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p';
@@ -20,15 +20,4 @@ test('what is left of a text that does not fit', async () => {
     ] as const
   ).map(([name, text, size]) => `${name}: ${fitted(text, size)}\n`);
   await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/fitted.txt');
-});
-
-test.each([
-  [1, '1m'],
-  [119, '119m'],
-  [120, '2h'],
-  [47 * 60, '47h'],
-  [48 * 60, '2d'],
-  [366 * 24 * 60, '>1y'],
-])('the time until %d minutes later is %s', (minutes, text) => {
-  expect(longSpanText(minutes * 60_000)).toBe(text);
 });

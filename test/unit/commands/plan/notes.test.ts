@@ -4,7 +4,7 @@ import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
-import { labelled, node as testNode, now, pod } from '../../../builders.ts';
+import { node as testNode, now, pod } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { usage } from '../../agent/localstorage/builders.ts';
@@ -45,10 +45,6 @@ const onTwoNodes = () => {
 };
 
 const first = { ...ofImages(), name: 'first' };
-const narrow = {
-  ...first,
-  nodes: first.nodes && { ...first.nodes, nodeSelector: labelled('a', 'b') },
-};
 const second = { ...first, name: 'second' };
 
 const misspelt = ['CrashLoopBackOff', 'OOMKill', 'startERROR', 'Init:Error'];
@@ -107,7 +103,6 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   'patterns that do not': patterns(['nginx', 'redis', 'busybox:1', 'c', 'd'], {}, ['quay.io/b:2']),
   'patterns that match on one of two nodes': onTwoNodes(),
   'a policy that governs nothing': notes({ policies: [first, second] }),
-  'two policies that govern nodes': notes({ policies: [narrow, second] }),
   'reasons that no finished pod has': notesOn(reasons),
   'reasons, and the pods are not known': notesOn({ ...reasons, pods: undefined }),
   'several repositories, and an entry that has ended': lists({
@@ -119,7 +114,6 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   }),
   'a plan of a cluster alone': advised({ node: undefined, through: undefined }),
   'a plan of some nodes': advised({ node: undefined, through: ['node-1'] }),
-  'a plan of all nodes': advised({ node: undefined, through: 'all' }),
   'no node has reported': notesOn(silent),
   'no node has reported, and no policy has rules for nodes': notesOn({
     ...silent,

@@ -7,7 +7,7 @@ import { dead, rule as containerRule } from '../../agent/containergc/builders.ts
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { container, mib, storagePod, storagePolicy, usage } from '../../agent/localstorage/builders.ts';
 import { crossed, planOf, pressurePolicy } from '../../agent/nodepressure/builders.ts';
-import { decided, decisionLines, nodesBy, totals, type Facts } from '../facts.ts';
+import { decided, decisionLines, nodesBy, type Facts } from '../facts.ts';
 import { crowded, diskReading, writes } from './node-facts.ts';
 
 const by = (over: Partial<NodePressurePolicy> = {}) => nodesBy({ nodePressure: pressurePolicy(over) });
@@ -96,7 +96,6 @@ describe('a plan of a node under pressure that can reclaim', () => {
     dead('old', 9, { pod: 'a', imageId: 'sha256:x', imageRef: 'sha256:x' }),
     dead('new', 8, { pod: 'a', attempt: 1, imageId: 'sha256:z', imageRef: 'sha256:z' }),
   ];
-  const pods = one.part?.pods ?? [];
   const two = { containerGC: containerRule({ maxPerPodContainer: 2 }) };
   const onDisk = (over: Partial<StorageUsage>) => ({ usage: { ...usage({}), ...one.part?.usage, ...over } });
   const removal = (order: number, name: string) => `nodepressure ${order} ${name} Remove nodefs.available`;
@@ -142,15 +141,5 @@ describe('a plan of a node under pressure that can reclaim', () => {
     const eligibleAt = '2026-01-15T12:01:00Z';
     expect(waiting({ images })).toMatchObject({ reason: 'ReclaimSuffices', eligibleAt: null });
     expect(waiting({ images: [] })).toMatchObject({ reason: 'Reclaiming', eligibleAt });
-  });
-
-  test('counts the objects once, in the unit that has their reason', () => {
-    const fixture = reclaiming({ images, containers }, two);
-    expect(totals(fixture, 'nodepressure')).toMatchObject({
-      ...{ planned: 3, kept: pods.length, warned: 1, bytes: 80 * mib },
-      reasons: { 'nodefs.available': 3, ReclaimSuffices: 1 },
-    });
-    expect(totals(fixture, 'imagegc')).toMatchObject({ planned: 0, kept: 1 });
-    expect(totals(fixture, 'containergc')).toMatchObject({ planned: 0, kept: 1 });
   });
 });

@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Decision, PlanDocument, PlanObject, Totals } from '../../../../src/commands/plan/document.ts';
-import {
-  createdAtIn,
-  nameText,
-  planTable,
-  type PlanTableOptions,
-} from '../../../../src/commands/plan/table.ts';
-import { minutesAgo, pod as podFacts } from '../../../builders.ts';
-import { image } from '../../../fakes/runtime.ts';
-import { dead } from '../../agent/containergc/builders.ts';
-import { factsOf } from '../facts.ts';
+import { nameText, planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
 import { decision, plan } from './builders.ts';
 
 const pod = (name: string, over: Partial<Decision> = {}): Decision =>
@@ -20,11 +11,11 @@ const pod = (name: string, over: Partial<Decision> = {}): Decision =>
   });
 const waiting = (name: string, reason: Decision['reason']): Decision =>
   pod(name, { verdict: 'Keep', reason, order: null, eligibleAt: '2026-01-15T13:00:00Z' });
-const removed = (
-  object: Omit<Exclude<PlanObject, { readonly kind: 'Pod' }>, 'node'>,
-  node = 'node-1',
-): Decision =>
-  pod('', { unit: 'containergc', verdict: 'Remove', reason: 'PodGone', object: { ...object, node } });
+const removed = (object: Omit<Exclude<PlanObject, { readonly kind: 'Pod' }>, 'node'>): Decision =>
+  pod('', {
+    ...{ unit: 'containergc', verdict: 'Remove', reason: 'PodGone' },
+    object: { ...object, node: 'node-1' },
+  });
 const totals = (over: Partial<Totals> = {}): Totals => ({
   ...{ unit: 'podgc', node: null, planned: 0, kept: 0, waiting: 0, reasons: {} },
   ...over,
@@ -79,15 +70,7 @@ const objects = [
 const long = 'x'.repeat(253);
 const hugeTotals = { planned: 1e9, kept: 1e9, waiting: 1e9, bytes: 1023e9 };
 
-const detected = { firstDetectedMs: minutesAgo(3 * 24 * 60), lastUsedMs: undefined };
-const state = { images: new Map([['i', detected]]), removed: [] };
-const createdAt = createdAtIn(
-  factsOf({
-    pods: [podFacts('web/done', { uid: 'done', createdAtMs: minutesAgo(2) })],
-    part: { images: [image('i')], containers: [dead('c', 90)], state },
-  }),
-);
-const wide = { width: Infinity, maxRows: Infinity, isWide: true, createdAt };
+const wide = { width: Infinity, maxRows: Infinity, isWide: true };
 const longer = 'a-name-that-is-longer-than-the-column-of-objects-in-a-table-of-eighty-characters';
 const thirty = Array.from({ length: 30 }, (_, i) => pod(`${longer}-${i}`, { order: i + 1 }));
 
@@ -149,16 +132,6 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'more rows than fit one screen': { decisions: thirty },
   'wide: every row, and nothing is cut': { decisions: thirty, options: wide },
-  'wide: the ages of a pod, an image and a container of this node, no others': {
-    decisions: [
-      pod('done'),
-      pod('other'),
-      removed({ kind: 'Image', id: 'i' }),
-      removed({ kind: 'Container', id: 'c' }),
-      removed({ kind: 'Image', id: 'i' }, 'node-2'),
-    ],
-    options: wide,
-  },
 };
 
 const tableOf = ({ options = {}, ...document }: Case): string =>
@@ -174,13 +147,6 @@ test('the tables are those of the file, in 80 columns unless they are wide', asy
     return `# ${name}\n\n${tableOf(one)}`;
   });
   await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/plan.txt');
-});
-
-test('only problems are coloured', () => {
-  const lines = tableOf({ ...problems, decisions: [pod('a')], options: { colours: true } }).split('\n');
-  expect(lines.filter((line) => line.startsWith('\u001b[31m!'))).toHaveLength(5);
-  const coloured = lines.filter((line) => line.includes('\u001b'));
-  expect(coloured.filter((line) => !/^\u001b\[31m[! ]/.test(line))).toEqual([]);
 });
 
 test.each([

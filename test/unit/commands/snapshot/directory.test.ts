@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -32,20 +32,6 @@ test('gets its name once it is complete, and only its owner can read it', async 
   await taken.finish();
   expect(await readdir(root)).toEqual(['snap']);
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
-});
-
-test('is written to a directory that does not exist, nor its parent, to an empty one, and behind a link', async () => {
-  const written = async (path: string): Promise<string> => {
-    directory = join(root, path);
-    await take();
-    return readFile(join(directory, 'pods.json'), 'utf8');
-  };
-  expect(await written('a/b')).toBe('new');
-  await mkdir(join(root, 'empty'));
-  expect(await written('empty')).toBe('new');
-  await mkdir(join(root, 'real'));
-  await symlink('real', join(root, 'link'));
-  expect(await written('link')).toBe('new');
 });
 
 describe('a directory that is not empty', () => {

@@ -177,14 +177,6 @@ test.each([
   expect(warnings).toEqual([expect.stringMatching(`${warning}.*; stats.json lacks the usage of pods$`)]);
 });
 
-test('a runtime that does not report its configuration: writes the other files, with a warning', async () => {
-  runtime.fail('sandboxImage');
-  const files = await taken();
-  expect(files).not.toHaveProperty(['info.json']);
-  expect(Object.keys(files)).toHaveLength(8);
-  expect(warnings).toEqual(['node node-1: sandboxImage: refused by the test; info.json is left out']);
-});
-
 test.each(['listImages', 'listContainers', 'listSandboxes'] as const)(
   'rejects when the runtime fails at %s',
   async (call) => {
