@@ -219,14 +219,6 @@ describe('a missing file counts as not known', () => {
   });
 });
 
-test('objects that wait for time are in the totals with and without --kept', async () => {
-  input.use('quarantine-not-begun');
-  const expected = { unit: 'podgc', node: null, planned: 1, kept: 3, waiting: 1 };
-  expect((await plan()).totals).toMatchObject([expected]);
-  expect((await plan('--kept')).totals).toMatchObject([expected]);
-  expect((await plan()).decisions).toHaveLength(1);
-});
-
 test('an invalid policy that the cluster stored blocks deletions', async () => {
   input.use('terminated-over-threshold');
   const items = [policy('broken', { mode: 'Delete' }), policy('own', { pods: { terminated: {} } })];

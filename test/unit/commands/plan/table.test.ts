@@ -84,10 +84,6 @@ const cases: Readonly<Record<string, Case>> = {
     notes: ['Nodes are not known.'],
     options: { kept: true },
   },
-  'kept objects are counted, but not listed': {
-    decisions: [pod('done')],
-    totals: [totals({ planned: 1, kept: 9, reasons: { Expired: 1, UnderThreshold: 8, KeepMarked: 1 } })],
-  },
   'proposed policies, compared with those in force': {
     policies: [enforced],
     proposed: true,
