@@ -59,10 +59,6 @@ const cases: Readonly<Record<string, Files>> = {
   'a log with a relative path': ofNode('logs', [{ path: 'a.log', bytes: 1, mtime: '2026-01-15T12:00:00Z' }]),
 
   'statistics of a pod without a UID': statsOf({ podRef: {} }),
-  'statistics with bytes as a text': statsOf({
-    podRef: { uid: 'a' },
-    volume: [{ name: 'tmp', usedBytes: '5Gi' }],
-  }),
   'statistics with a time that is none': stats({ node: { fs: { time: 'now' } } }),
 
   'several problems of policies, each in its own line': given({

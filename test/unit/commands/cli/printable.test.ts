@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { withCluster } from '../../../../src/commands/cli/config.ts';
 import { problemLine, UsageError } from '../../../../src/commands/cli/exit.ts';
 import { LenientCommand } from '../../../../src/commands/cli/option.ts';
-import { formatted } from '../../../../src/commands/cli/output.ts';
 import { fitted, paragraph, wrapped } from '../../../../src/commands/cli/table.ts';
 import { yamlText } from '../../../../src/commands/cli/yaml-text.ts';
 import type { Decision, PlanDocument } from '../../../../src/commands/plan/document.ts';
@@ -118,7 +117,7 @@ describe('data', () => {
         expect(JSON.parse([...planJson(plan(text))].join(''))).toEqual(document);
         expect(load([...planYaml(plan(text), yamlText)].join(''))).toEqual(document);
       }),
-      { numRuns: 50 },
+      { numRuns: 50, examples: [['\0\u202e'], ['a\n\u202eb\n'], ['it\'s \u2066 "so"']] },
     );
   });
 
@@ -130,16 +129,6 @@ describe('data', () => {
     expect([...planJson(document)].join('')).toBe(`${JSON.stringify(document, undefined, 2)}\n`);
     expect(load([...planYaml(document, yamlText)].join(''))).toEqual(document);
   });
-
-  test.each([
-    { name: 'NUL before an override', text: '\0\u202e' },
-    { name: 'several lines', text: 'a\n\u202eb\n' },
-    { name: 'a quote', text: 'it\'s \u2066 "so"' },
-  ])('$name is unchanged in YAML', async ({ text }) => {
-    const written = await formatted('yaml', { [text]: [text] }, () => '');
-    expect(load(written)).toEqual({ [text]: [text] });
-    expect(values(written)).not.toMatch(raw);
-  });
 });
 
 describe('widths are measured after escaping', () => {
@@ -149,11 +138,6 @@ describe('widths are measured after escaping', () => {
         expect(fitted(text, size).length).toBeLessThanOrEqual(size);
       }),
     );
-  });
-
-  test('of a word in a paragraph', () => {
-    const lines = paragraph(`${'\u202e'.repeat(30)} end`, 40);
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
   });
 });
 
