@@ -19,6 +19,21 @@ export function parsed<C extends Parsable>(command: C, argv: readonly string[], 
   return command;
 }
 
+/** Why commander rejects the arguments; undefined when it accepts them. */
+export function problemOf(
+  command: Parsable,
+  argv: readonly string[],
+  env: Variables = {},
+): string | undefined {
+  try {
+    parsed(command, argv, env);
+    return undefined;
+  } catch (err) {
+    if (err instanceof Error) return err.message;
+    throw err;
+  }
+}
+
 interface Options {
   readonly env?: Variables;
   readonly program?: string;
