@@ -11,12 +11,8 @@ export const revision: string =
 const goNames: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', win32: 'windows' };
 
 /** The platform as Kubernetes names it, such as `linux/amd64`. */
-export function platform({
-  platform: os,
-  arch,
-}: Pick<NodeJS.Process, 'platform' | 'arch'> = process): string {
-  return `${goNames[os] ?? os}/${goNames[arch] ?? arch}`;
-}
+export const platform = (): string =>
+  `${goNames[process.platform] ?? process.platform}/${goNames[process.arch] ?? process.arch}`;
 
 /** The client name in the API server's audit log. */
 export const userAgent = (): string => `dustpan/${version} (${platform()}) ${revision}`;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
 import { examples, planned } from './plan/fixture.ts';
 
@@ -38,15 +38,7 @@ const likeIt = (one: Decision): object => ({
   object: expect.objectContaining(one.object) as unknown,
 });
 
-describe('the shared examples', () => {
-  const folders = foldersOf(examples);
-
-  test('exist', () => {
-    expect(folders.length).toBeGreaterThanOrEqual(6);
-  });
-
-  test.each(folders)('%s', check);
-});
+test.each(foldersOf(examples))('a shared example: %s', check);
 
 /** A decision of `expected.json`: fields that must be equal, or any other value than that of `not`. */
 interface Expected {
@@ -67,18 +59,16 @@ const matching = (expected: Expected): object =>
     ]),
   );
 
-describe('situations of public bug reports', () => {
-  test.each(foldersOf(reports))('%s', async (folder) => {
-    const [plan, document] = await plansOf(join(reports, folder));
-    const { decisions } = document as { readonly decisions: readonly Expected[] };
-    for (const expected of decisions) {
-      const object = expect.objectContaining(expected.object) as unknown;
-      const found = plan.decisions.filter(
-        (one) => one.verdict !== 'Warn' && one.unit === expected.unit && isAbout(one.object, expected.object),
-      );
-      expect(found).toEqual([expect.objectContaining({ ...matching(expected), object })]);
-    }
-  });
+test.each(foldersOf(reports))('a situation of a public bug report: %s', async (folder) => {
+  const [plan, document] = await plansOf(join(reports, folder));
+  const { decisions } = document as { readonly decisions: readonly Expected[] };
+  for (const expected of decisions) {
+    const object = expect.objectContaining(expected.object) as unknown;
+    const found = plan.decisions.filter(
+      (one) => one.verdict !== 'Warn' && one.unit === expected.unit && isAbout(one.object, expected.object),
+    );
+    expect(found).toEqual([expect.objectContaining({ ...matching(expected), object })]);
+  }
 });
 
 const isAbout = (object: object, wanted: object): boolean =>

@@ -12,11 +12,8 @@ const shown = [...readFileSync('README.md', 'utf8').matchAll(/^```\n\$ dustpan (
   ([, command = '', output = '']) => ({ command, output }),
 );
 
-test('README shows the usage of a node, a plan, and an explanation', () => {
+test('README shows a table of `dustpan top`, a plan, and an explanation', () => {
   expect(shown.map(({ command }) => command.split(' ')[0])).toEqual(['top', 'plan', 'why']);
-});
-
-test('README shows a table of `dustpan top`', () => {
   const tables = readFileSync('test/unit/commands/top/__snapshots__/top.txt', 'utf8');
   const output = shown.find(({ command }) => command.startsWith('top '))?.output ?? 'none';
   expect(missingLines(output, tables)).toEqual([]);

@@ -8,7 +8,7 @@ import type {
   Policy,
   TerminatedPolicy,
 } from '../../../src/api/policy/policy.ts';
-import type { Decision, PlanDocument, Totals } from '../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
 import { planUnits } from '../../../src/commands/plan/units.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import type { NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
@@ -140,10 +140,6 @@ export const decisionLines = (facts: Facts, unit: Unit): readonly string[] =>
   decided(facts, unit).map(
     ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
   );
-
-/** The totals of a unit on the one node. */
-export const totals = (facts: Facts, unit: Unit): Totals | undefined =>
-  planned(facts).totals.find((one) => one.unit === unit);
 
 const planned = ({ assumeElapsed = false, ...facts }: Facts): PlanDocument =>
   planUnits(factsOf(facts), { now, kept: true, assumeElapsed });

@@ -26,15 +26,11 @@ const completed = async (line: string): Promise<readonly string[]> => {
 test.each([
   ['plan --kubeconfig=FILE --context ', [expect.any(String)]],
   ['plan --kubeconfig=FILE -n te', ['team']],
-  ['plan -Ao json --kubeconfig FILE --namespace=te', ['team']],
   ['top nodes --kubeconfig=FILE --node node-1,node', ['node-1,node-1']],
-  ['why --kubeconfig=FILE pod ', ['p0000', 'p0001']],
   ['why --kubeconfig=FILE -n team pod ', ['mine']],
   ['why --kubeconfig=FILE pod team/m', ['team/mine']],
   ['why --kubeconfig=FILE pod/p0001', ['pod/p0001']],
-  ['why --kubeconfig=FILE node/', ['node/node-1']],
   ['why --kubeconfig=/missing pod ', []],
-  ['plan --kubeconfig=/missing --context ', []],
   ['plan --kubeconfig=FILE --server=http://127.0.0.1:1 -n ', []],
 ])('%s', async (line, names) => {
   // On a busy machine, a response may take longer than a completion waits.

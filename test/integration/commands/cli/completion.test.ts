@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { built } from '../../built.ts';
 
 /** A directory on the PATH with the program under its names, and a directory whose file names are completed. */
@@ -32,14 +32,6 @@ function run(command: string, args: readonly string[]): string {
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
-/** The tests of this group are skipped, with the reason, where the shell is not installed. */
-function onlyWithShell(shell: string): void {
-  const isInstalled = spawnSync(shell, ['-c', 'true']).status === 0;
-  beforeEach(({ skip }) => {
-    skip(!isInstalled, `${shell} is not installed`);
-  });
-}
-
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The candidates at the end of a line that bash has split into these words. */
@@ -58,14 +50,11 @@ function inBash(line: string, words: readonly string[]): readonly string[] {
 }
 
 const noFiles = 'compopt +o default';
-const formats = ['table', 'wide', 'json', 'yaml', 'name'];
 
 describe('in bash', () => {
   test.each([
-    ['pl', ['pl'], [noFiles, 'plan']],
     ['plan --ke', ['plan', '--ke'], [noFiles, '--kept']],
-    ['plan -o ', ['plan', '-o', ''], [noFiles, ...formats]],
-    ['plan --output=', ['plan', '--output', '='], [noFiles, ...formats]],
+    ['plan -o ', ['plan', '-o', ''], [noFiles, 'table', 'wide', 'json', 'yaml', 'name']],
     ['plan --output=j', ['plan', '--output', '=', 'j'], [noFiles, 'json']],
     // Where = does not break words.
     ['plan --output=j', ['plan', '--output=j'], [noFiles, '--output=json']],
@@ -74,7 +63,6 @@ describe('in bash', () => {
       ['plan', '--now', '=', '2026-01-01T00', ':', '00', ':', '00Z', '--ke'],
       [noFiles, '--kept'],
     ],
-    ['plan --output= --ke', ['plan', '--output', '=', '--ke'], [noFiles, '--kept']],
     // No command of the line runs.
     [
       "plan --policy='$(touch oops) b' --ke",
@@ -110,43 +98,25 @@ const inFish = (line: string): readonly string[] =>
     run('fish', ['--no-config', '-c', `dustpan completion fish | source; complete -C ${quoted(line)}`]),
   );
 
-describe('in zsh (skipped where it is not installed)', () => {
-  onlyWithShell('zsh');
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
-  test.each([
-    [['co'], ['controller:deletes garbage pods as the GCPolicies define', /^completion:/]],
-    [
-      ['plan', '-o', ''],
-      ['table', 'wide', 'json', 'yaml', 'name'],
-    ],
-    [
-      ['plan', '--output=j'],
-      ['compset -P *=', 'json'],
-    ],
-    [['snapshot', 's'], ['files -/']],
-    [['plan', '--policy', ''], ['files ']],
-  ])('%j', (words, offered) => {
-    const lines = inZsh(['dustpan', ...words]);
-    expect(lines).toHaveLength(offered.length);
-    for (const [i, one] of offered.entries())
-      expect(lines[i]).toEqual(typeof one === 'string' ? one : expect.stringMatching(one));
-  });
+test.skipIf(!isInstalled('zsh'))('zsh (if installed) offers commands, values and directories', () => {
+  const [first, second] = inZsh(['dustpan', 'co']);
+  expect(first).toBe('controller:deletes garbage pods as the GCPolicies define');
+  expect(second).toMatch(/^completion:/);
+  expect(inZsh(['dustpan', 'plan', '--output=j'])).toEqual(['compset -P *=', 'json']);
+  expect(inZsh(['dustpan', 'snapshot', 's'])).toEqual(['files -/']);
 });
 
-describe('in fish (skipped where it is not installed)', () => {
-  onlyWithShell('fish');
-
-  test.each([
-    ['pl', ['plan\tlists what would be removed, and why']],
-    ['plan -o ', ['json', 'name', 'table', 'wide', 'yaml']],
-    ['plan --output=j', ['--output=json']],
-    ['snapshot s', ['snap/\tDirectory']],
-    ['plan --policy s', ['sandbox.yaml', 'snap/']],
-    ['plan --policy=sa', ['--policy=sandbox.yaml']],
-  ])('%s', (line, offered) => {
-    expect(inFish(`dustpan ${line}`).toSorted()).toEqual(offered);
-  });
-});
+test.skipIf(!isInstalled('fish'))(
+  'fish (if installed) offers commands, values, directories and files',
+  () => {
+    expect(inFish('dustpan pl')).toEqual(['plan\tlists what would be removed, and why']);
+    expect(inFish('dustpan plan --output=j')).toEqual(['--output=json']);
+    expect(inFish('dustpan snapshot s')).toEqual(['snap/\tDirectory']);
+    expect(inFish('dustpan plan --policy s').toSorted()).toEqual(['sandbox.yaml', 'snap/']);
+  },
+);
 
 test('kubectl_complete-dustpan prints the same candidates', () => {
   expect(run(join(bin, 'kubectl_complete-dustpan'), ['plan', '-o', 'j'])).toBe('json\n:4\n');

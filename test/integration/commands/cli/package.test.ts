@@ -63,17 +63,12 @@ test('npm pack builds the package, which installs without a network, as it needs
   expect(Object.keys(JSON.parse(facts) as object).filter((key) => kinds.includes(key))).toEqual([]);
 });
 
-test('its program runs', () => {
+test("its program runs, and its links are kubectl's plugin", () => {
   const example = join(examples, 'image-disk-full');
   const files = [`--policy=${example}/policy.json`, `--snapshot=${example}/snapshot`];
   const input = [...files, '--now=2026-01-15T12:00:00Z'];
-  expect(run('dustpan', 'version')).toMatch(/^dustpan /);
   expect(run('dustpan', 'plan', ...input)).toContain('imagegc on node-1: 2 to remove');
   expect(run('dustpan', 'report', ...input)).toContain('<h1>What dustpan would remove</h1>');
-  expect(run('dustpan', 'completion', 'bash')).toContain('dustpan');
-});
-
-test("its links are kubectl's plugin", () => {
   expect(run('kubectl-dustpan', 'plan', '--help')).toContain('  kubectl dustpan plan --policy=');
   expect(run('kubectl_complete-dustpan', 'version', '-o', '')).toBe('table\njson\nyaml\n:4\n');
 });

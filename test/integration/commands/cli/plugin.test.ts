@@ -44,56 +44,39 @@ const checksum = (platform: string): string =>
     .update(readFileSync(join(place, archiveOf(platform))))
     .digest('hex');
 
-describe('with the archive of one platform', () => {
-  test('the manifest has this platform, and a warning says how to install it', () => {
-    const { status, stdout, stderr } = makeManifest();
-    expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(place, 'dustpan.yaml')}\n` });
-    expect(stderr).toMatch(/^no --repository=URL: [^\n]+\n$/);
-    expect(manifest().spec.platforms).toEqual([
-      expect.objectContaining({ sha256: checksum(here), bin: 'kubectl-dustpan' }),
-    ]);
-  });
-
-  test('no manifest of a release is written: the error names the missing archives', () => {
-    const missing = platforms.filter((platform) => platform !== here).map(archiveOf);
-    const { status, stderr } = makeManifest(`--repository=${repository}`);
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: `plugin: ${place} lacks ${missing.join(', ')}: run npm run executable on these platforms\n`,
-    });
+test('with the archive of one platform the manifest has this one, and no manifest of a release is written', () => {
+  const { status, stdout, stderr } = makeManifest();
+  expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(place, 'dustpan.yaml')}\n` });
+  expect(stderr).toMatch(/^no --repository=URL: [^\n]+\n$/);
+  expect(manifest().spec.platforms).toMatchObject([{ sha256: checksum(here), bin: 'kubectl-dustpan' }]);
+  const missing = platforms.filter((platform) => platform !== here).map(archiveOf);
+  expect(makeManifest(`--repository=${repository}`)).toMatchObject({
+    status: 1,
+    stderr: `plugin: ${place} lacks ${missing.join(', ')}: run npm run executable on these platforms\n`,
   });
 });
 
-describe('with the archives of all platforms', () => {
-  beforeAll(() => {
-    for (const platform of platforms.filter((one) => one !== here))
-      writeFileSync(join(place, archiveOf(platform)), platform);
-    expect(makeManifest(`--repository=${repository}`)).toMatchObject({ status: 0, stderr: '' });
+test('with all archives the manifest has the fields of krew, and an archive and a checksum for each platform', () => {
+  for (const platform of platforms.filter((one) => one !== here))
+    writeFileSync(join(place, archiveOf(platform)), platform);
+  expect(makeManifest(`--repository=${repository}`)).toMatchObject({ status: 0, stderr: '' });
+  const { spec, ...rest } = manifest();
+  const apiVersion = 'krew.googlecontainertools.github.com/v1alpha2';
+  expect(rest).toMatchObject({ apiVersion, kind: 'Plugin', metadata: { name: 'dustpan' } });
+  expect(spec).toMatchObject({ version: `v${version}`, homepage: repository });
+  expect(spec['shortDescription']).toMatch(/^[^\n]{10,50}$/);
+  // No placeholder and no instruction of the template.
+  expect(manifestText()).not.toMatch(/\$\{[A-Z0-9]+\}|npm run/);
+  const expected = platforms.map((platform) => {
+    const [os = '', arch = ''] = platform.split('-');
+    return {
+      selector: { matchLabels: { os, arch } },
+      uri: `${repository}/releases/download/v${version}/${archiveOf(platform)}`,
+      sha256: checksum(platform),
+      bin: os === 'windows' ? 'kubectl-dustpan.exe' : 'kubectl-dustpan',
+    };
   });
-
-  test('the manifest has all fields that krew requires', () => {
-    const { spec, ...rest } = manifest();
-    const apiVersion = 'krew.googlecontainertools.github.com/v1alpha2';
-    expect(rest).toMatchObject({ apiVersion, kind: 'Plugin', metadata: { name: 'dustpan' } });
-    expect(spec).toMatchObject({ version: `v${version}`, homepage: repository });
-    expect(spec['shortDescription']).toMatch(/^[^\n]{10,50}$/);
-    for (const text of [spec['description'], spec.caveats]) expect(text).toMatch(/\w/);
-    // No placeholder and no instruction of the template.
-    expect(manifestText()).not.toMatch(/\$\{[A-Z0-9]+\}|npm run/);
-  });
-
-  test('each platform has its own archive of the release, checksum and program', () => {
-    const expected = platforms.map((platform) => {
-      const [os = '', arch = ''] = platform.split('-');
-      return {
-        selector: { matchLabels: { os, arch } },
-        uri: `${repository}/releases/download/v${version}/${archiveOf(platform)}`,
-        sha256: checksum(platform),
-        bin: os === 'windows' ? 'kubectl-dustpan.exe' : 'kubectl-dustpan',
-      };
-    });
-    expect(manifest().spec.platforms).toEqual(expected);
-  });
+  expect(spec.platforms).toEqual(expected);
 });
 
 describe('installed as krew does', () => {
@@ -125,28 +108,18 @@ describe('installed as krew does', () => {
       expect(third).toContain(name);
   });
 
-  test('it runs without Node', () => {
-    expect(run('kubectl-dustpan', 'version')).toContain(`dustpan ${version} `);
-  });
-
-  test('its help has the name that users type', () => {
+  test('without Node, its help has the name that users type', () => {
     expect(run('kubectl-dustpan', 'plan', '--help')).toContain('  kubectl dustpan plan --policy=');
-  });
-
-  test('under the name dustpan it is the command without kubectl', () => {
     symlinkSync(join(store, 'kubectl-dustpan'), join(bin, 'dustpan'));
     expect(run('dustpan', 'plan', '--help')).toContain('  dustpan plan --policy=');
   });
 
-  test('it makes plans and reports', () => {
+  test('it makes plans and reports, and its link completes words', () => {
     const example = join(examples, 'image-disk-full');
     const files = [`--policy=${example}/policy.json`, `--snapshot=${example}/snapshot`];
     const input = [...files, '--now=2026-01-15T12:00:00Z'];
     expect(run('kubectl-dustpan', 'plan', ...input)).toContain('imagegc on node-1: 2 to remove');
     expect(run('kubectl-dustpan', 'report', ...input)).toContain('<h1>What dustpan would remove</h1>');
-  });
-
-  test('the link that the caveats describe completes words', () => {
     expect(manifest().spec.caveats).toContain('ln -s kubectl-dustpan ');
     expect(run('kubectl_complete-dustpan', 'version', '-o', '')).toBe('table\njson\nyaml\n:4\n');
   });

@@ -3,9 +3,7 @@ import { agentConfig, agentOptions, type AgentConfig } from '../../../../src/com
 import { parsed } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';
 
-type Env = Readonly<Record<string, string>>;
-
-const configOf = (argv: readonly string[], env: Env = {}): AgentConfig =>
+const configOf = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): AgentConfig =>
   agentConfig(parsed(agentOptions(), argv, env).opts(), new FakeSystem({ env }));
 
 test('has the defaults of the file', async () => {
@@ -13,22 +11,15 @@ test('has the defaults of the file', async () => {
   await expect(`${text}\n`).toMatchFileSnapshot('./__snapshots__/defaults.txt');
 });
 
-describe('the kubelet', () => {
-  const named = ['--node-name=n1'];
-  const env = { HOST_IP: '10.0.0.7' };
-
-  test('has by default the address of the node, and a certificate below its root directory', () => {
-    const { kubelet } = configOf([...named, '--kubelet-root-dir=/data/kubelet'], env);
-    const ownFile = '/data/kubelet/pki/kubelet.crt';
-    expect(kubelet).toMatchObject({ endpoint: 'https://10.0.0.7:10250', trust: { ownFile } });
-  });
-
-  test('has the address and the trust that the flags set', () => {
-    const argv = ['--kubelet-endpoint=https://[fd00::1]:250', '--kubelet-certificate-authority=/ca'];
-    const { kubelet } = configOf([...named, ...argv, '--kubelet-insecure-tls'], env);
-    const trust = { isInsecure: true, caFile: '/ca' };
-    expect(kubelet).toMatchObject({ endpoint: 'https://[fd00::1]:250', trust });
-  });
+test('the kubelet has by default the address of the node and a certificate of its own, else those of the flags', () => {
+  const at = (...flags: readonly string[]) =>
+    configOf(['--node-name=n1', '--kubelet-root-dir=/data/kubelet', ...flags], { HOST_IP: '10.0.0.7' })
+      .kubelet;
+  const ownFile = '/data/kubelet/pki/kubelet.crt';
+  expect(at()).toMatchObject({ endpoint: 'https://10.0.0.7:10250', trust: { ownFile } });
+  const flags = ['--kubelet-endpoint=https://[fd00::1]:250', '--kubelet-certificate-authority=/ca'];
+  const trust = { isInsecure: true, caFile: '/ca' };
+  expect(at(...flags, '--kubelet-insecure-tls')).toMatchObject({ endpoint: 'https://[fd00::1]:250', trust });
 });
 
 describe('the node', () => {
@@ -41,7 +32,6 @@ describe('the node', () => {
   });
 
   test('cannot be an invalid variable, which is named', () => {
-    const invalid = () => configOf([], { NODE_NAME: 'Node_1' });
-    expect(invalid).toThrow('agent: NODE_NAME "Node_1" is invalid. Use an object name');
+    expect(() => configOf([], { NODE_NAME: 'Node_1' })).toThrow('agent: NODE_NAME "Node_1" is invalid.');
   });
 });

@@ -67,12 +67,6 @@ test.each<readonly [string, Row, passes: readonly string[], ReclaimResult]>([
     'Exhausted',
   ],
   [
-    'in mode DryRun no images where logs would be enough',
-    { before: space(120), planned: dry },
-    ['containers 30'],
-    'Enough',
-  ],
-  [
     'in mode DryRun as many images where logs are on another file system',
     { demand: { logs: false }, before: most, planned: dry },
     ['containers 50', 'images 50 without c'],

@@ -1,40 +1,10 @@
-import { Registry } from 'prom-client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { AgentLoops, type Passes } from '../../../../src/commands/agent/loops.ts';
-import {
-  firstDelays,
-  firstStorageMs,
-  passSpreadMs,
-  reportSpreadMs,
-} from '../../../../src/commands/agent/spread.ts';
-import { agentMetrics } from '../../../../src/commands/agent/metrics.ts';
+import { reportSpreadMs } from '../../../../src/commands/agent/spread.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { SettlingClock } from '../../../fakes/settling-clock.ts';
 
 const minute = 60_000;
-
-test.each([
-  { period: minute, random: 0, passMs: 0 },
-  { period: minute, random: 0.5, passMs: 30_000 },
-  { period: 10 * minute, random: 0.5, passMs: 30_000 },
-  { period: 10_000, random: 0.5, passMs: 5_000 },
-])('with a period of $period ms and $random drawn the first pass waits $passMs ms', (row) => {
-  const { passMs, reportMs } = firstDelays(row.period, row.random);
-  expect(passMs).toBe(row.passMs);
-  expect(reportMs).toBeGreaterThan(passMs);
-  expect(reportMs - passMs).toBeLessThan(5_000);
-});
-
-test('the first local-storage pass is within one period, and within seconds', () => {
-  expect([1_000, 10_000, 10 * minute].map((period) => firstStorageMs(period, 0.5))).toEqual([
-    500, 5_000, 5_000,
-  ]);
-});
-
-test('a report after a policy change is delayed by a part of a short period, and never for long', () => {
-  expect([6_000, minute, 10 * minute].map(passSpreadMs)).toEqual([1_000, 10_000, 10_000]);
-  expect([6_000, minute, 10 * minute].map(reportSpreadMs)).toEqual([6_000, minute, minute]);
-});
 
 interface Told {
   readonly pass: string;
@@ -42,7 +12,7 @@ interface Told {
 }
 
 /** An agent that starts at 0 and makes its passes in no time; what it asks for is told by any report. */
-function start(random: number, over: Partial<ConstructorParameters<typeof AgentLoops>[0]> = {}) {
+function start(random: number) {
   const clock = new SettlingClock();
   const stop = new AbortController();
   onTestFinished(() => {
@@ -52,7 +22,7 @@ function start(random: number, over: Partial<ConstructorParameters<typeof AgentL
   const asks = { isUntold: false };
   const loops = new AgentLoops({
     config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 10_000 },
-    ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined, ...over },
+    ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined },
   });
   const pass = (name: keyof Passes) => () => {
     told.push({ pass: name, atMs: clock.monotonicMs() });
@@ -106,61 +76,21 @@ async function advance({ clock }: ReturnType<typeof start>, seconds: number): Pr
   for (let i = 0; i < seconds; i += 1) await clock.advance(1_000);
 }
 
-describe('a new eviction request', () => {
-  test('is reported right after the pass that found it; the next report has its usual time', async () => {
-    const { reportMs } = firstDelays(minute, 0.9);
-    const agent = start(0.9);
-    agent.asks.isUntold = true;
-    await advance(agent, 10);
-    expect(agent.times('storage')).toEqual([9_000]);
-    expect(agent.times('report')).toEqual([9_000]);
-    await advance(agent, 44);
-    expect(agent.times('report')).toEqual([9_000]);
-    await advance(agent, 4);
-    expect(agent.times('report').slice(1)).toEqual([reportMs]);
-  });
-
-  test('is reported by agents that start together at different times', async () => {
-    const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
-    for (const { asks } of agents) asks.isUntold = true;
-    for (let i = 0; i <= 44; i += 1) for (const { clock } of agents) await clock.advance(i === 0 ? 0 : 250);
-    const reports = agents.map(({ first }) => first('report') ?? NaN);
-    expect(reports).toEqual(agents.map((_, i) => Math.max(1_000, i * 500)));
-  });
-
-  test('is reported at once, even after a policy change', async () => {
-    const agent = start(0.9);
-    await advance(agent, 64);
-    agent.hear();
-    const heardMs = agent.clock.monotonicMs();
-    await advance(agent, 20);
-    const since = (): readonly number[] => agent.times('report').filter((atMs) => atMs > heardMs);
-    expect(since()).toEqual([]);
-    agent.asks.isUntold = true;
-    await advance(agent, 11);
-    expect(since()).toHaveLength(1);
-    expect(agent.times('storage')).toContain(since()[0]);
-    // What is told by it is told: the rest has its turn.
-    await advance(agent, 20);
-    expect(since()).toHaveLength(1);
-    await advance(agent, 5);
-    expect(since()[1]).toBe(heardMs + 0.9 * reportSpreadMs(minute));
-  });
-});
-
-test('every loop of an agent exports its period before its first pass', async () => {
-  const registry = new Registry();
-  const config = { imageGcPeriodMs: 180 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 30_000 };
-  const { clock } = start(0.5, { config, onResult: agentMetrics(registry).pass });
-  const periods = async (): Promise<Readonly<Record<string, number>>> => {
-    const metric = await registry.getSingleMetric('dustpan_loop_period_seconds')?.get();
-    return Object.fromEntries(
-      (metric?.values ?? []).map(({ labels, value }) => [String(labels['loop']), value]),
-    );
-  };
-  // That over images begins when the first one over containers has ended.
-  const alone = { containergc: 60, localstorage: 30, nodepressure: 30, usage: 180, report: 10, runtime: 10 };
-  expect(await periods()).toEqual(alone);
-  await clock.advance(30_000);
-  expect(await periods()).toEqual({ ...alone, imagegc: 10_800 });
+test('a new eviction request is reported at once, even after a policy change', async () => {
+  const agent = start(0.9);
+  await advance(agent, 64);
+  agent.hear();
+  const heardMs = agent.clock.monotonicMs();
+  await advance(agent, 20);
+  const since = (): readonly number[] => agent.times('report').filter((atMs) => atMs > heardMs);
+  expect(since()).toEqual([]);
+  agent.asks.isUntold = true;
+  await advance(agent, 11);
+  expect(since()).toHaveLength(1);
+  expect(agent.times('storage')).toContain(since()[0]);
+  // What is told by it is told: the rest has its turn.
+  await advance(agent, 20);
+  expect(since()).toHaveLength(1);
+  await advance(agent, 5);
+  expect(since()[1]).toBe(heardMs + 0.9 * reportSpreadMs(minute));
 });

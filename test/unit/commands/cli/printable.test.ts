@@ -4,11 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { withCluster } from '../../../../src/commands/cli/config.ts';
 import { problemLine, UsageError } from '../../../../src/commands/cli/exit.ts';
 import { LenientCommand } from '../../../../src/commands/cli/option.ts';
-import { formatted } from '../../../../src/commands/cli/output.ts';
-import { columns, fitted, paragraph, wrapped } from '../../../../src/commands/cli/table.ts';
+import { fitted, paragraph, wrapped } from '../../../../src/commands/cli/table.ts';
 import { yamlText } from '../../../../src/commands/cli/yaml-text.ts';
-import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
-import { Progress } from '../../../../src/commands/cli/progress.ts';
+import type { Decision, PlanDocument } from '../../../../src/commands/plan/document.ts';
 import { planTable } from '../../../../src/commands/plan/table.ts';
 import { planJson, planYaml } from '../../../../src/commands/plan/text.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
@@ -100,17 +98,13 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
 };
 
 describe.each(Object.entries(texts))('%s', (_, shown) => {
-  test('shows escape sequences, forged lines and turned names as text', () => {
-    expect(values(shown(hostile))).not.toMatch(raw);
+  test('shows nothing raw, whatever the text: escape sequences, forged lines and turned names are text', () => {
     expect(shown(hostile)).toMatch(/\\(u00|x)9b/i);
-  });
-
-  test('shows nothing raw, whatever the text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(values(shown(text))).not.toMatch(raw);
       }),
-      { numRuns: 50 },
+      { numRuns: 50, examples: [[hostile]] },
     );
   });
 });
@@ -123,45 +117,21 @@ describe('data', () => {
         expect(JSON.parse([...planJson(plan(text))].join(''))).toEqual(document);
         expect(load([...planYaml(plan(text), yamlText)].join(''))).toEqual(document);
       }),
-      { numRuns: 50 },
+      { numRuns: 50, examples: [['\0\u202e'], ['a\n\u202eb\n'], ['it\'s \u2066 "so"']] },
     );
   });
 
-  test.each([
-    { name: 'NUL before an override', text: '\0\u202e' },
-    { name: 'an escaped NUL before an override', text: '\\0\u202e' },
-    { name: 'several lines', text: 'a\n\u202eb\n' },
-    { name: 'a quote', text: 'it\'s \u2066 "so"' },
-  ])('$name is unchanged in YAML', async ({ text }) => {
-    const written = await formatted('yaml', { [text]: [text] }, () => '');
-    expect(load(written)).toEqual({ [text]: [text] });
-    expect(values(written)).not.toMatch(raw);
-  });
-
-  test.each(['json', 'yaml'] as const)('%s of a printable value has the usual form', async (format) => {
-    const value = { a: 'b', list: ['it is: so'], nested: { text: 'two\nlines' } };
-    const expected = {
-      json: `${JSON.stringify(value, undefined, 2)}\n`,
-      yaml: "a: b\nlist:\n  - 'it is: so'\nnested:\n  text: |-\n    two\n    lines\n",
-    };
-    expect(await formatted(format, value, () => '')).toBe(expected[format]);
+  test.each([0, 1, 500, 501])('a document of %i decisions is written whole', (count) => {
+    const [one] = plan('"@"').decisions;
+    const document = emptyPlan({
+      decisions: Array.from({ length: count }, () => ({ ...one })) as Decision[],
+    });
+    expect([...planJson(document)].join('')).toBe(`${JSON.stringify(document, undefined, 2)}\n`);
+    expect(load([...planYaml(document, yamlText)].join(''))).toEqual(document);
   });
 });
 
 describe('widths are measured after escaping', () => {
-  test('of a column', () => {
-    const layout = [
-      { title: 'NAME', text: (name: string) => name, max: 20 },
-      { title: 'X', text: () => 'x' },
-    ];
-    const lines = columns(layout, ['\u001b\u001b', 'plain', '\u202e'.repeat(9)], 80);
-    expect(lines.slice(1)).toEqual([
-      String.raw`\u001b\u001b          x`,
-      'plain                 x',
-      String.raw`\u202e\u20…02e\u202e  x`,
-    ]);
-  });
-
   test('of a text that is cut', () => {
     fc.assert(
       fc.property(hostileText, fc.integer({ min: 4, max: 40 }), (text, size) => {
@@ -169,23 +139,6 @@ describe('widths are measured after escaping', () => {
       }),
     );
   });
-
-  test('of a word in a paragraph', () => {
-    const lines = paragraph(`${'\u202e'.repeat(30)} end`, 40);
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
-  });
-});
-
-test('progress shows control characters as text', () => {
-  const written: string[] = [];
-  let nowMs = 0;
-  const progress = new Progress(
-    { write: (text) => void written.push(text), isTerminal: true },
-    { monotonicMs: () => nowMs },
-  );
-  nowMs = 2000;
-  progress.phase(`reading ${hostile}`);
-  expect(written.join('').replace('\r\u001b[K', '')).not.toMatch(raw);
 });
 
 describe('standard error', () => {

@@ -1,64 +1,40 @@
 import { expect, test } from 'vitest';
 import { Progress } from '../../../../src/commands/cli/progress.ts';
+import { hostile, raw } from '../../../hostile.ts';
 
-function begun({ isTerminal = true } = {}) {
+/** What is written: steps and phases at these times, and then the end. */
+function written(
+  isTerminal: boolean,
+  ...shown: readonly (readonly ['step' | 'phase', ms: number, text: string])[]
+) {
   let nowMs = 0;
-  const written: string[] = [];
-  const progress = new Progress(
-    { write: (text) => void written.push(text), isTerminal },
-    { monotonicMs: () => nowMs },
-  );
-  return { written, progress, at: (ms: number) => (nowMs = ms) };
+  const texts: string[] = [];
+  const output = { write: (text: string) => void texts.push(text), isTerminal };
+  const progress = new Progress(output, { monotonicMs: () => nowMs });
+  for (const [kind, ms, text] of shown) {
+    nowMs = ms;
+    progress[kind](text);
+  }
+  progress.end();
+  return texts;
 }
 
-test('writes nothing within the first second, and then erases nothing', () => {
-  const { written, progress, at } = begun();
-  progress.step('a');
-  at(999);
-  progress.step('b');
-  progress.phase('c');
-  progress.end();
-  expect(written).toEqual([]);
+test('nothing is written within the first second, and then nothing is erased', () => {
+  expect(written(true, ['step', 0, 'a'], ['step', 999, 'b'], ['phase', 999, 'c'])).toEqual([]);
 });
 
-test('shows a step at most ten times a second, and erases the line at the end', () => {
-  const { written, progress, at } = begun();
-  for (const [ms, text] of [
-    [1000, 'a'],
-    [1050, 'b'],
-    [1100, 'c'],
-  ] as const) {
-    at(ms);
-    progress.step(text);
-  }
-  progress.end();
-  expect(written).toEqual(['\r\u001b[Ka', '\r\u001b[Kc', '\r\u001b[K']);
+test('a terminal shows a step at most ten times a second, and a phase at once, in a line that is erased', () => {
+  const steps = [
+    ['step', 1000, 'a'],
+    ['step', 1050, 'b'],
+    ['step', 1100, 'c'],
+    ['phase', 1101, 'd'],
+  ] as const;
+  expect(written(true, ...steps)).toEqual(['\r\u001b[Ka', '\r\u001b[Kc', '\r\u001b[Kd', '\r\u001b[K']);
 });
 
-test('shows a new phase at once', () => {
-  const { written, progress, at } = begun();
-  at(1000);
-  progress.step('reading');
-  progress.phase('planning');
-  progress.step('printing');
-  expect(written).toEqual(['\r\u001b[Kreading', '\r\u001b[Kplanning']);
-});
-
-test('writes one line per second and for each phase to a file, and erases nothing', () => {
-  const { written, progress, at } = begun({ isTerminal: false });
-  for (const ms of [1000, 1500, 1999, 2000]) {
-    at(ms);
-    progress.step(`at ${ms}`);
-  }
-  progress.phase('planning');
-  progress.end();
-  expect(written).toEqual(['at 1000\n', 'at 2000\n', 'planning\n']);
-});
-
-test('shows nothing without an output', () => {
-  const progress = new Progress(undefined, { monotonicMs: () => 0 });
-  expect(() => {
-    progress.step('a');
-    progress.end();
-  }).not.toThrow();
+test('a file has a line for each second and each phase, and no control character', () => {
+  const lines = written(false, ['step', 1000, 'a'], ['step', 1999, 'b'], ['phase', 1999, `c ${hostile}`]);
+  expect(lines).toEqual(['a\n', expect.stringMatching(/^c .*\n$/)]);
+  expect(lines.join('').replaceAll('\n', '')).not.toMatch(raw);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   controllerConfig,
   controllerOptions,
@@ -6,8 +6,6 @@ import {
 } from '../../../../src/commands/controller/command.ts';
 import { parsed } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';
-
-const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
 interface Facts {
   readonly env?: Readonly<Record<string, string>>;
@@ -23,46 +21,23 @@ test('has the defaults of the file', async () => {
 });
 
 test('reads the location of the cluster from the environment', () => {
-  const env = {
-    KUBECONFIG: '/a:/b',
-    HOME: '/home/x',
-    KUBERNETES_SERVICE_HOST: '10.0.0.1',
-    KUBERNETES_SERVICE_PORT: '443',
-    POD_NAME: 'dustpan-0',
-    DUSTPAN_CONTEXT: 'prod',
-  };
-  const service = { serviceHost: '10.0.0.1', servicePort: '443' };
+  const service = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
+  const own = { POD_NAME: 'dustpan-0', DUSTPAN_CONTEXT: 'prod' };
+  const env = { KUBECONFIG: '/a:/b', HOME: '/home/x', ...service, ...own };
+  const place = { serviceHost: '10.0.0.1', servicePort: '443' };
   expect(configOf(['--kubeconfig=/c'], { env })).toMatchObject({
-    kube: { kubeconfig: '/c', context: 'prod', kubeconfigVariable: '/a:/b', homes: ['/home/x'], ...service },
+    kube: { kubeconfig: '/c', context: 'prod', kubeconfigVariable: '/a:/b', homes: ['/home/x'], ...place },
     podName: 'dustpan-0',
   });
 });
 
-describe('namespace of the Lease', () => {
-  const files = { [namespaceFile]: 'from-file\n' };
-  test.each([
-    ['the flag', ['--leader-elect-resource-namespace=flag'], { env: { POD_NAMESPACE: 'pod' } }, 'flag'],
-    ['else the pod', [], { env: { POD_NAMESPACE: 'pod' }, files }, 'pod'],
-    ['else the service account', [], { env: { POD_NAMESPACE: '' }, files }, 'from-file'],
-    ['else the default', [], {}, 'dustpan-system'],
-  ])('%s', (_, argv, facts, expected) => {
-    expect(configOf(argv, facts).leaderElection.namespace).toBe(expected);
-  });
-});
+const files = { '/var/run/secrets/kubernetes.io/serviceaccount/namespace': 'from-file\n' };
 
 test.each([
-  ['--leader-elect-lease-duration=10001ms'],
-  ['--leader-elect-retry-period=8s'],
-  ['--leader-elect-lease-duration=1s', '--leader-elect=false'],
-  [`--leader-elect-resource-namespace=${'a'.repeat(63)}`],
-  ['--leader-elect-resource-name=a.b-c'],
-])('%s is no bad usage', (...argv) => {
-  expect(() => configOf(argv)).not.toThrow();
-});
-
-test('serves metrics over TLS, to authorized users only', () => {
-  const secure = ['--metrics-secure', '--metrics-cert-dir=/tls'];
-  expect(configOf(secure).metricsSecurity).toEqual({ certDirectory: '/tls', isAuthorized: false });
-  expect(configOf([...secure, '--metrics-auth']).metricsSecurity.isAuthorized).toBe(true);
-  expect(configOf(['--metrics-cert-dir=/tls']).metricsSecurity.certDirectory).toBeUndefined();
+  ['the flag', ['--leader-elect-resource-namespace=flag'], { env: { POD_NAMESPACE: 'pod' } }, 'flag'],
+  ['else the pod', [], { env: { POD_NAMESPACE: 'pod' }, files }, 'pod'],
+  ['else the service account', [], { env: { POD_NAMESPACE: '' }, files }, 'from-file'],
+  ['else the default', [], {}, 'dustpan-system'],
+])('namespace of the Lease: %s', (_, argv, facts, expected) => {
+  expect(configOf(argv, facts).leaderElection.namespace).toBe(expected);
 });

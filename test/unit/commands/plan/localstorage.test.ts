@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { node, now } from '../../../builders.ts';
-import { emptyDir, overVolume, scratch, storagePod, usage } from '../../agent/localstorage/builders.ts';
+import { overVolume, scratch, usage } from '../../agent/localstorage/builders.ts';
 import { broken, decisionLines, keepMark, nodesBy, type Facts } from '../facts.ts';
 import { storing } from './node-facts.ts';
 
@@ -18,19 +18,6 @@ test.each<readonly [string, Facts, reason: string]>([
 test('a warning is beside the decision about the pod and has no order', () => {
   const facts = storing(scratch, { volumes: { tmp: 85 } }, { rule: { warnAtPercent: [50, 80] } });
   expect(linesOf(facts)).toEqual(['- a Warn emptydirfs.limit', '- a Keep UnderLimit']);
-});
-
-test('evicts the pod with the largest excess first', () => {
-  const pods = ['a', 'b', 'c'].map((name) => ({
-    ...storagePod(name, { emptyDirs: [emptyDir('tmp', '100Mi')] }),
-    resourceVersion: '1',
-  }));
-  const used = { a: { volumes: { tmp: 120 } }, b: { volumes: { tmp: 300 } }, c: { volumes: { tmp: 200 } } };
-  expect(linesOf({ ...over, part: { pods, usage: usage(used) } })).toEqual([
-    '1 b Evict emptydirfs.limit',
-    '2 c Evict emptydirfs.limit',
-    '3 a Evict emptydirfs.limit',
-  ]);
 });
 
 test('has no decision without a policy for local storage', () => {

@@ -3,9 +3,8 @@ import { adviceOnNodes, imageListNotes, notesOn, paceNotes } from '../../../../s
 import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
-import type { ThisNode } from '../../../../src/commands/cli/config.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
-import { labelled, node as testNode, now, pod } from '../../../builders.ts';
+import { node as testNode, now, pod } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { usage } from '../../agent/localstorage/builders.ts';
@@ -19,7 +18,6 @@ const planNotes = (facts: Facts): readonly string[] =>
   planUnits(factsOf(facts), { now, kept: false, assumeElapsed: false }).notes;
 
 const orphans = { podCgroups: 'Remove', podDirectories: 'Report' } as const;
-const found = { podDirectories: [], logDirectories: [], podCgroups: [] };
 const ofImages = (over: Partial<ImageGcPolicy> = {}) => nodesPolicy({ imageGC: imageRule(over) });
 const images = ['docker.io/library/nginx:1.27', 'quay.io/b:1'].map((tag) => image(tag, { tags: [tag] }));
 
@@ -47,10 +45,6 @@ const onTwoNodes = () => {
 };
 
 const first = { ...ofImages(), name: 'first' };
-const narrow = {
-  ...first,
-  nodes: first.nodes && { ...first.nodes, nodeSelector: labelled('a', 'b') },
-};
 const second = { ...first, name: 'second' };
 
 const misspelt = ['CrashLoopBackOff', 'OOMKill', 'startERROR', 'Init:Error'];
@@ -78,7 +72,6 @@ const advised = (...given: Parameters<typeof adviceOnNodes>) =>
   });
 /** No node has reported. */
 const silent = { ...factsOf({ policies: [nodesPolicy({})] }), usage: [] };
-const another = { node: 'a', reportTime: undefined, usage: undefined };
 const paced = (...verdicts: readonly Decision['verdict'][]) =>
   paceNotes(
     verdicts.map((verdict) =>
@@ -91,11 +84,6 @@ const paced = (...verdicts: readonly Decision['verdict'][]) =>
 
 const cases: Readonly<Record<string, readonly string[]>> = {
   'orphaned resources that are not known': notes({ policies: [nodesPolicy({ orphans })], part: {} }),
-  'orphaned resources that are known': notes({
-    policies: [nodesPolicy({ orphans })],
-    part: { orphans: found },
-  }),
-  'no rule for orphaned resources': notes({ policies: [nodesPolicy({})], part: {} }),
   'an unknown disk': notes({ policies: [ofImages()], part: { disk: undefined } }),
   'a disk of capacity 0': notes({
     policies: [ofImages()],
@@ -113,22 +101,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   'a large removal under one that is not: a hold may follow': large('uid-another'),
   'patterns that match images': patterns(['docker.io/nginx:*', 'quay.io/*'], {}, ['nginx']),
   'patterns that do not': patterns(['nginx', 'redis', 'busybox:1', 'c', 'd'], {}, ['quay.io/b:2']),
-  'patterns, and the images are not known': patterns(['redis'], { part: { images: undefined } }),
-  'patterns, and the node has no images': patterns(['redis'], { part: { images: [] } }),
-  'patterns, and the nodes are not known': patterns(['redis'], { nodes: undefined }),
-  'patterns, and the policy governs no node that was read': patterns(['redis'], { nodes: [] }),
   'patterns that match on one of two nodes': onTwoNodes(),
   'a policy that governs nothing': notes({ policies: [first, second] }),
-  'two policies that govern nodes': notes({ policies: [narrow, second] }),
   'reasons that no finished pod has': notesOn(reasons),
   'reasons, and the pods are not known': notesOn({ ...reasons, pods: undefined }),
-  'reasons, and only some pods are known': notesOn({
-    ...reasons,
-    part: { namespace: 'a', selector: undefined },
-  }),
-  'lists of images, and no policy is known': imageListNotes({ policies: undefined }, now),
-  'no list of images': [...lists(), ...imageListNotes({ policies: [nodesPolicy({})] }, now)],
-  'a repository in a list': lists({ keep: ['nginx', 'redis:7', 'registry.example.com/*'] }),
   'several repositories, and an entry that has ended': lists({
     keep: ['nginx', 'registry.example.com/app'],
     remove: [
@@ -138,18 +114,11 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   }),
   'a plan of a cluster alone': advised({ node: undefined, through: undefined }),
   'a plan of some nodes': advised({ node: undefined, through: ['node-1'] }),
-  'a plan of this node': advised({ node: { name: 'node-1' } as ThisNode, through: undefined }),
-  'a plan of all nodes': advised({ node: undefined, through: 'all' }),
   'no node has reported': notesOn(silent),
-  'no node has reported, and the reports are not known': notesOn({ ...silent, usage: undefined }),
-  'only one node has reported': notesOn({ ...silent, usage: [another] }),
-  'no node has reported, and one was read': notesOn({ ...silent, parts: [partOf({})] }),
   'no node has reported, and no policy has rules for nodes': notesOn({
     ...silent,
     policies: factsOf(finished()).policies,
   }),
-  'no node has reported, and the policies are not known': notesOn({ ...silent, policies: undefined }),
-  'one pod to evict, others that are kept or deleted': paced('Keep', 'Evict', 'Delete'),
   'two pods to evict': paced('Evict', 'Keep', 'Evict'),
 };
 

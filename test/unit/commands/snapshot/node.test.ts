@@ -161,20 +161,8 @@ test('writes the devices of the file systems, so that two of one size are two', 
   expect(files['devices.json']).toEqual({ kubeletRoot: 1, imageFs: 2, containerFs: 2 });
 });
 
-test('leaves out the file system of a kubelet directory that does not exist', async () => {
-  const statFs: NodePartDeps['statFs'] = (path) =>
-    path === '/kubelet'
-      ? Promise.reject(new Error('reading the file system of /kubelet'))
-      : Promise.resolve(disk);
-  const files = await taken({ ...noKubelet, statFs });
-  expect(files['stats.json']).not.toHaveProperty('node.fs');
-  expect(files['stats.json']).toHaveProperty('node.runtime.imageFs.capacityBytes', 1000);
-  expect(warnings).toHaveLength(2);
-});
-
 test.each([
   ['a kubelet that does not answer', noKubelet, 'cannot reach the kubelet'],
-  ['a response of another kind', answer({ kind: 'Status' }), 'is not a stats summary'],
   [
     'a response that is not JSON',
     { readSummary: () => Promise.resolve(Buffer.from('<html>')) },
@@ -187,24 +175,6 @@ test.each([
     node: { nodeName: 'node-1', fs, runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } } },
   });
   expect(warnings).toEqual([expect.stringMatching(`${warning}.*; stats.json lacks the usage of pods$`)]);
-});
-
-test('writes no stats with neither a kubelet nor a disk', async () => {
-  const files = await taken({ ...noKubelet, statFs: () => Promise.reject(new Error('EIO')) });
-  expect(files).not.toHaveProperty(['stats.json']);
-});
-
-test('a runtime that does not report its configuration: writes the other files, with a warning', async () => {
-  runtime.fail('sandboxImage');
-  const files = await taken();
-  expect(files).not.toHaveProperty(['info.json']);
-  expect(Object.keys(files)).toHaveLength(8);
-  expect(warnings).toEqual(['node node-1: sandboxImage: refused by the test; info.json is left out']);
-});
-
-test('rejects when the runtime is not ready', async () => {
-  runtime.notReady = 'Starting';
-  await expect(taken()).rejects.toThrow('not ready: Starting');
 });
 
 test.each(['listImages', 'listContainers', 'listSandboxes'] as const)(

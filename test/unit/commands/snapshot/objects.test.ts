@@ -106,14 +106,9 @@ describe('a pod in a snapshot', () => {
 
   test.each([
     ['failed', pod()],
-    ['running', pod({ status: { phase: 'Running' } })],
     ['waiting for an image', pod({ status: starting })],
     ['without a phase', pod({ status: { phase: undefined } })],
     ['with a container that still runs', pod({ status: statuses })],
-    [
-      'without container statuses',
-      pod({ status: { containerStatuses: [], initContainerStatuses: undefined } }),
-    ],
     ['terminating, not bound', pod({ metadata: terminating, spec: { nodeName: undefined } })],
     ['mirror of a static pod', pod({ metadata: { annotations: mirror, ownerReferences } })],
     ['without most fields', { metadata: { name: 'a', namespace: 'b', uid: 'c' } }],

@@ -7,10 +7,6 @@ const measured = {
   ...{ usedBytes: 300, inodesUsed: 3 },
 };
 
-test('a summary without pods means that there are none', () => {
-  expect(pickedSummary(Buffer.from('{"node":{}}'))).toEqual({ node: {}, pods: [] });
-});
-
 test.each([
   ['the same capacity', 900, false],
   ['another capacity', 800, true],
