@@ -163,9 +163,9 @@ export const evictionKeepReasons = [
 ] as const;
 export type EvictionKeepReason = (typeof evictionKeepReasons)[number];
 
-export type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason;
+type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason;
 export type StorageReason = EvictionSignal | StorageKeepReason | EvictionKeepReason;
-export type PressureReason = ThresholdSignal | PressureKeepReason;
+type PressureReason = ThresholdSignal | PressureKeepReason;
 export type Reason =
   | PodDeleteReason
   | PodKeepReason

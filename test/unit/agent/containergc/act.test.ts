@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { changeAt, container } from '../../../fakes/runtime.ts';
-import { apiPod, attempts, dead, down, logsRule } from './builders.ts';
+import { apiPod, attempts, dead, down, log, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
 
 test('a container in unknown state that cannot be stopped is kept', async () => {
@@ -56,6 +56,16 @@ test('containers are removed without their logs after the first removal of a log
   expect(node.left).toEqual(['c3', 'pod-sandbox']);
   expect(node.logs.calls).toEqual([`log ${path}`]);
   expect(node.reports.at(-1)).toMatchObject({ result: 'Failed', removed: 3, errors: 1 });
+});
+
+test('no log is removed after the first removal of a log directory that hangs', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.logs.add(log('default_a_uid-a/main/0.log'), log('default_b_uid-b/main/0.log'));
+  await node.pass();
+  node.clock.advance(60_000);
+  node.logs.hangs = true;
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  expect(node.logs.calls).toHaveLength(1);
 });
 
 /** A container in unknown state, and a sandbox, of a gone pod: both are stopped before their removal. */

@@ -29,26 +29,40 @@ const overhead = 2 * mib;
 
 const pods = rows<PodStorageSpec, string | undefined>([
   ['no container declares one', pod([undefined]), undefined],
+  ['one container', pod(['200Mi']), '200Mi = 200'],
   ['the sum of the containers', pod(['200Mi', '56Mi']), '256Mi = 256'],
+  ['a container without a limit counts as 0', pod(['200Mi', undefined]), '200Mi = 200'],
   ['a declared 0 is a limit', pod(['0', undefined]), '0 = 0'],
+  ['a declared 0 adds nothing', pod(['0', '10Mi']), '10Mi = 10'],
+  ['a larger init container', pod(['10Mi'], [init('i', '30Mi')]), '30Mi = 30'],
+  ['a smaller init container', pod(['30Mi'], [init('i', '10Mi')]), '30Mi = 30'],
   [
     'the largest of several init containers',
     pod([undefined], [init('i', '10Mi'), init('j', '40Mi'), init('k', '20Mi')]),
     '40Mi = 40',
   ],
+  ['only an init container', pod([undefined], [init('i', '10Mi')]), '10Mi = 10'],
   ['a sidecar adds to the containers', pod(['10Mi'], [sidecar('s', '5Mi')]), '15Mi = 15'],
+  ['sidecars add up', pod(['10Mi'], [sidecar('s', '5Mi'), sidecar('t', '6Mi')]), '21Mi = 21'],
   [
     'a sidecar before an init container',
     pod(['10Mi'], [sidecar('s', '5Mi'), init('i', '30Mi')]),
     '35Mi = 35',
   ],
   ['a sidecar after an init container', pod(['10Mi'], [init('i', '30Mi'), sidecar('s', '5Mi')]), '30Mi = 30'],
+  [
+    'an init container without a limit after a sidecar',
+    pod([undefined], [sidecar('s', '5Mi'), init('i')]),
+    '5Mi = 5',
+  ],
   ['overhead is added', pod(['10Mi'], [], overhead), '12Mi = 12'],
   ['overhead is added to an init container', pod(['10Mi'], [init('i', '30Mi')], overhead), '32Mi = 32'],
   ['overhead is not added to 0', pod(['0'], [], overhead), '0 = 0'],
   ['overhead alone is no limit', pod([undefined], [], overhead), undefined],
   ['a sum has the form of its first summand', pod(['1Gi', '512Mi']), '1536Mi = 1536'],
+  ['a decimal sum', pod(['1G', '500M']), `1500M = ${1.5e9 / mib}`],
   ['the default of the policy', pod([undefined]), '50Mi by default = 50', { podBytes }],
+  ['a declared limit instead of the default', pod(['200Mi', undefined]), '200Mi = 200', { podBytes }],
   ['a declared 0 instead of the default', pod(['0']), '0 = 0', { podBytes }],
   ['a default of 0 is no limit', pod([undefined]), undefined, { podBytes: 0 }],
   ['a decimal default', pod([undefined]), `5G by default = ${5e9 / mib}`, { podBytes: 5e9 }],
@@ -64,6 +78,7 @@ const zero = { emptyDirs: [emptyDir('tmp', '0')], containers: [container('main',
 const both = { emptyDirBytes: 7 * mib, containerBytes: 3 * mib };
 
 const parts = rows<Partial<PodStorageSpec>, readonly string[]>([
+  ['none', { emptyDirs: [emptyDir('tmp')] }, []],
   [
     'in the order of the spec, whatever the medium',
     { emptyDirs: [emptyDir('z', '2Mi', true), emptyDir('b'), emptyDir('a', '1Mi')] },
