@@ -4,5 +4,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   define: { __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"test"' },
   // StrykerJS has a time limit of its own.
-  test: { include: ['test/unit/**/*.test.ts'], exclude: ['test/unit/{docs,release}/**'], testTimeout: 400_000 },
+  test: {
+    include: ['test/unit/**/*.test.ts'],
+    exclude: ['test/unit/{docs,release}/**'],
+    testTimeout: 400_000,
+  },
 });
