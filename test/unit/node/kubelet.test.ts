@@ -61,6 +61,7 @@ describe('a stats summary', () => {
     ],
     ['of which one has 1 % less available', [one, { ...one, availableBytes: 49.5 }], devices(), true],
     ['of which one has 10 % more free inodes', [{ ...one, inodesFree: 4.5 }, one], devices(), true],
+    ['of unknown size', [], devices(), true],
     ['of which one is unknown', [one], devices(), true],
     ['of equal values on two devices', [one, one], devices(0, 2, 2), true],
     ['of one device with other values', [one, inodesElsewhere], devices(1, 1, 1), false],
