@@ -63,6 +63,12 @@ describe('a stats summary', () => {
     ['of which one has 10 % more free inodes', [{ ...one, inodesFree: 4.5 }, one], devices(), true],
     ['of unknown size', [], devices(), true],
     ['of which one is unknown', [one], devices(), true],
+    [
+      'of which one has an unknown amount available',
+      [one, { ...one, availableBytes: undefined }],
+      devices(),
+      true,
+    ],
     ['of equal values on two devices', [one, one], devices(0, 2, 2), true],
     ['of one device with other values', [one, inodesElsewhere], devices(1, 1, 1), false],
     ['of equal values, with one device known', [one, one], devices(0), false],
