@@ -108,7 +108,9 @@ describe('podMatcher', () => {
     { name: 'an unknown namespace and a label', policies: [inDev(), b], at: 'new', expected: 'unknown' },
     {
       name: 'an unknown namespace and an expression',
-      policies: [ofPods('a', { namespaceSelector: { matchExpressions: [{ key: 'stage', operator: 'Exists' }] } })],
+      policies: [
+        ofPods('a', { namespaceSelector: { matchExpressions: [{ key: 'stage', operator: 'Exists' }] } }),
+      ],
       ...{ at: 'new', expected: 'unknown' },
     },
     {
