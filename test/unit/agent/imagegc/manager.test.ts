@@ -194,7 +194,7 @@ describe('a removal that fails', () => {
     expect(node.runtime.changes).toEqual(['removeImage sha256:a', 'removeImage sha256:b']);
   });
 
-  test('also if the runtime reports success and still has the image, as CRI-O does for one in a read-only store', async () => {
+  test('also if the runtime reports success and still has the image, as CRI-O in a read-only store', async () => {
     const [first] = node.runtime.images;
     changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(first ?? image('a')));
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
