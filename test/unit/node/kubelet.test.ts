@@ -215,7 +215,9 @@ describe('signals of a summary', () => {
   test.each<readonly [string, unknown, readonly string[]]>([
     ['no object', undefined, []],
     ['no inodes', { fs: disk(100, { inodes: undefined, inodesFree: undefined }) }, bytes],
+    ['0 inodes', { fs: disk(100, { inodes: 0, inodesFree: 0 }) }, bytes],
     ['no capacity', { fs: disk(100, { capacityBytes: 0, inodes: 0 }) }, []],
+    ['memory without what is available', { memory: { workingSetBytes: 30 } }, []],
     ['more available than there is', { fs: disk(100, { availableBytes: 101, inodesFree: 1001 }) }, []],
     ['a capacity above 2^63', { fs: disk(2 ** 63 * 1.1) }, inodes],
   ])('%s', (_, node, expected) => {
