@@ -153,6 +153,11 @@ describe('trust', () => {
       message: /its certificate is for another name \(expected another-node or localhost\)/,
     },
     {
+      name: 'the CA of the cluster when the file of the flag is missing',
+      choice: () => ({ clusterCa: target.ca, trust: { caFile: '/nowhere/ca.crt' } }),
+      message: /reading the CA that --kubelet-certificate-authority names/,
+    },
+    {
       name: 'anything without a CA',
       choice: () => ({}),
       message: /cannot trust.*missing\.crt \(which cannot be read/,

@@ -52,6 +52,7 @@ export const badForNodes: readonly BadPolicy[] = [
   ),
   ...rowsOf('nodes.imageGC', [
     ['a high threshold over 100', { highThresholdPercent: 101 }, 'highThresholdPercent'],
+    ['a negative low threshold', { lowThresholdPercent: -1 }, 'lowThresholdPercent'],
     ['equal thresholds', { highThresholdPercent: 80, lowThresholdPercent: 80 }, 'lowThresholdPercent'],
     ['a high threshold below the default low one', { highThresholdPercent: 70 }, 'lowThresholdPercent'],
     ['a maximum age below the default minimum age', { maximumAge: '1m' }, 'maximumAge'],
@@ -125,6 +126,7 @@ export const badForNodes: readonly BadPolicy[] = [
     ['a warning over 100 percent', { warnAtPercent: [80, 120] }, 'warnAtPercent[1]'],
     ['negative bytes', { defaultLimits: { emptyDir: '-1Gi' } }, 'defaultLimits.emptyDir'],
     ['no evictions', { maxEvictionsPerMinute: 0 }, 'maxEvictionsPerMinute'],
+    ['an eviction at 0 percent', { evictAtPercent: 0 }, 'evictAtPercent'],
     ['a grace period of less than the own', { gracePeriodSeconds: -2 }, 'gracePeriodSeconds'],
   ]),
 ];

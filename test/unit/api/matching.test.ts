@@ -107,6 +107,13 @@ describe('podMatcher', () => {
     { name: 'an unknown namespace without selector', policies: [a], at: 'new', expected: 'a' },
     { name: 'an unknown namespace and a label', policies: [inDev(), b], at: 'new', expected: 'unknown' },
     {
+      name: 'an unknown namespace and an expression',
+      policies: [
+        ofPods('a', { namespaceSelector: { matchExpressions: [{ key: 'stage', operator: 'Exists' }] } }),
+      ],
+      ...{ at: 'new', expected: 'unknown' },
+    },
+    {
       name: 'an unknown namespace and a selector of lower rank',
       policies: [first, inDev()],
       at: 'new',

@@ -50,6 +50,16 @@ describe('an objection', () => {
 });
 
 describe('an object that needs several requests', () => {
+  test('is re-checked before each request', async () => {
+    const slowMark = (target: string): Promise<StepResult> => {
+      fixture.clock.advance(liveMs);
+      return fixture.step('mark')(target);
+    };
+    const execution = { checks: [fixture.check('node')], steps: [slowMark, fixture.step('delete')] };
+    await fixture.run({ decisions: ['a'], execution });
+    expect(fixture.calls).toEqual(['query node a', 'mark a', 'query node a', 'delete a']);
+  });
+
   test('is kept after the first request if a check objects by then', async () => {
     let hasLabel = false;
     const check: Check<string> = {

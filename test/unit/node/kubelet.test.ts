@@ -61,7 +61,14 @@ describe('a stats summary', () => {
     ],
     ['of which one has 1 % less available', [one, { ...one, availableBytes: 49.5 }], devices(), true],
     ['of which one has 10 % more free inodes', [{ ...one, inodesFree: 4.5 }, one], devices(), true],
+    ['of unknown size', [], devices(), true],
     ['of which one is unknown', [one], devices(), true],
+    [
+      'of which one has an unknown amount available',
+      [one, { ...one, availableBytes: undefined }],
+      devices(),
+      true,
+    ],
     ['of equal values on two devices', [one, one], devices(0, 2, 2), true],
     ['of one device with other values', [one, inodesElsewhere], devices(1, 1, 1), false],
     ['of equal values, with one device known', [one, one], devices(0), false],
@@ -208,7 +215,9 @@ describe('signals of a summary', () => {
   test.each<readonly [string, unknown, readonly string[]]>([
     ['no object', undefined, []],
     ['no inodes', { fs: disk(100, { inodes: undefined, inodesFree: undefined }) }, bytes],
+    ['0 inodes', { fs: disk(100, { inodes: 0, inodesFree: 0 }) }, bytes],
     ['no capacity', { fs: disk(100, { capacityBytes: 0, inodes: 0 }) }, []],
+    ['memory without what is available', { memory: { workingSetBytes: 30 } }, []],
     ['more available than there is', { fs: disk(100, { availableBytes: 101, inodesFree: 1001 }) }, []],
     ['a capacity above 2^63', { fs: disk(2 ** 63 * 1.1) }, inodes],
   ])('%s', (_, node, expected) => {

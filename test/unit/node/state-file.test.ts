@@ -1,7 +1,9 @@
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, expect, test } from 'vitest';
+import { StateDirectory } from '../../../src/commands/agent/state.ts';
 import { StateFile } from '../../../src/node/disk/state-file.ts';
 import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/disk/state-format.ts';
+import { silentLogger } from '../../fakes/logger.ts';
 import { temporaryDirectory } from './directory.ts';
 
 const never = new AbortController().signal;
@@ -98,6 +100,16 @@ test('a file that cannot be replaced leaves no temporary file, which would fill 
   await mkdir(path);
   await expect(new StateFile(path).write(state, never)).rejects.toThrow(`state file ${path} (EISDIR)`);
   expect(await readdir(at())).toEqual(['state.json']);
+});
+
+test('a state directory is not ready after a failed write, until the next one', async () => {
+  const directory = new StateDirectory(at(), silentLogger);
+  await mkdir(path);
+  await expect(directory.write(state, never)).rejects.toThrow('EISDIR');
+  expect(directory.check()).toContain(`writing state file ${path} (EISDIR)`);
+  await rm(path, { recursive: true });
+  await directory.write(state, never);
+  expect(directory.check()).toBeUndefined();
 });
 
 test('a failed write keeps the old file whole, and is repeated', async () => {

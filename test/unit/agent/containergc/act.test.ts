@@ -115,6 +115,20 @@ test('a container that the kubelet removes first is no failure, and does not cou
   );
 });
 
+test('a removal that fails during the shutdown is logged and counted', async () => {
+  const node = nodeWithPod(...attempts(2));
+  const abort = new AbortController();
+  node.runtime.fail('removeContainer');
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    abort.abort();
+  });
+  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(node.warnings).toHaveLength(1);
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_failed_objects_total{unit="containergc",reason="DeadContainer"} 1',
+  );
+});
+
 test('a sandbox that became ready right before its removal is kept', async () => {
   const node = new Node();
   node.pods = [apiPod('pod')];

@@ -107,6 +107,7 @@ describe('logs of attempts that the runtime no longer has', () => {
   const notOne = { maxPerPodContainer: 0 };
   const tenMinutes = { minimumAgeMs: 600_000 };
   const off = { logs: logsRule({ orphanedDirectories: false }) };
+  const side = container('side', { attempt: 3, name: 'side' });
 
   test.each<[string, Row['node'], removed: readonly number[], Pick<Row, 'kept' | 'policy' | 'given'>?]>([
     [
@@ -121,6 +122,7 @@ describe('logs of attempts that the runtime no longer has', () => {
       [0, 1, 2],
       { policy: notOne },
     ],
+    ['have no place after a container of another name', { ...restarted, containers: [side] }, [0, 1, 2]],
     ['of a pod that looks gone once are kept', { logs }, [], { given: { assumeGone: false } }],
     ['of a static pod are kept', { ...restarted, ...isStatic }, []],
     ['of an opted-out pod are kept', { ...restarted, ...optedOut }, []],

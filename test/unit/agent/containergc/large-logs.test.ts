@@ -34,6 +34,12 @@ test.each<[name: string, logs: readonly LogEntry[], warnings: readonly string[],
   ['a log above the size', [live(1001)], [`${isLive} 1001`]],
   ['not an ended container', [live(2000)], [], { containers: [dead('main-0', 5)] }],
   [
+    'not a container that the kubelet did not create',
+    [live(2000), large('default_pod_/main/0.log')],
+    [],
+    { containers: [container('main-0', { labels: {} })] },
+  ],
+  [
     'only the log of the attempt that runs',
     [live(2000), large(`${podLogs}/main/1.log`)],
     [`main-1 ${podLogs}/main/1.log 2000`],
@@ -108,6 +114,7 @@ describe('an Event', () => {
       '2000 2600 - ? 4400 5000',
       '1 min: 600',
     ],
+    ['is not repeated when the container writes to another file', '2000 2600 2600r 3200r', '1 min: 600'],
     ['forgets a container that ended', '2000 2600 ended 2600 2700', '1 min: 600', '4 min: 100'],
   ])('%s', (_, passes, ...events) => {
     expect(raisedBy(passes)).toEqual(events);

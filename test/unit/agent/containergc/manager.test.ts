@@ -186,6 +186,17 @@ test('each removal is logged, and shows that a long pass is not stuck', async ()
   expect(node.progress).toBe(3);
 });
 
+test('a shutdown ends the pass after the current removal, without a report', async () => {
+  const node = nodeWithPod(...attempts(9));
+  const abort = new AbortController();
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    abort.abort();
+  });
+  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(node.runtime.changes).toEqual(['removeContainer c0']);
+  expect(node.reports).toEqual([]);
+});
+
 test('logs of removed attempts with their rotations, rotated logs and links are removed and counted', async () => {
   const node = nodeWithPod(container('live', { attempt: 2 }), container('b'.repeat(64), { name: 'side' }));
   node.governance = governed(nodePolicy({ logs: logsRule({ maxRotatedPerContainer: 0 }) }));

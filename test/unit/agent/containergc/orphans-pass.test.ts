@@ -87,6 +87,14 @@ test.each(['list', 'inspect'])('a search that fails (%s) costs a warning, not th
   expect(node.inventories.at(-1)?.orphans).toBeUndefined();
 });
 
+test('while the pods are not known nothing is searched', async () => {
+  const node = nodeWithOrphans();
+  node.pods = undefined;
+  await node.passTwice();
+  expect(node.inventories.at(-1)?.orphans).toBeUndefined();
+  expect(removalsOf(node)).toEqual([]);
+});
+
 test('places are listed before the runtime and the pods', async () => {
   const node = nodeWithOrphans();
   const calls: string[] = [];

@@ -72,6 +72,19 @@ describe('the state file', () => {
     });
     expect(await node.metric('dustpan_unit_errors_total', { stage: 'state' })).toBe(2);
   });
+
+  test('doubles the minimum age of an image that was pulled again, over a restart', async () => {
+    node.governance = governed({ minimumAgeMs: 290_000 });
+    for (let i = 0; i < 2; i += 1) await node.pass();
+    expect(node.left).not.toContain('a');
+    node.runtime.add(image('a', { sizeBytes: 500 }));
+    node.runtime.containers = 'b c d e f g h i'.split(' ').map((name) => container(name));
+    node.restart();
+    for (let i = 0; i < 2; i += 1) await node.pass();
+    expect(node.left).toContain('a');
+    await node.pass();
+    expect(node.left).not.toContain('a');
+  });
 });
 
 describe('a pass with bad input', () => {

@@ -57,6 +57,13 @@ describe('a plan for inodes', () => {
       '',
       uncounted,
     ],
+    ['is off without the block', { inodes: undefined }, '', { state: 'Idle' }],
+    [
+      'does not believe the inodes of a disk without capacity',
+      { disk: { capacityBytes: 0, availableBytes: 0 } },
+      '',
+      { state: 'Unknown', crossed: [] },
+    ],
     ['never removes for inodes of which it reports 0', { disk: { inodes: 0, inodesFree: 0 } }, '', uncounted],
   ])('%s', (_, { disk, ...over }, removed, expected) => {
     const plan = planOf(facts(three, { records, disk: { ...crossed, ...disk } }), { inodes, ...over });

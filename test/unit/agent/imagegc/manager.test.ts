@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { changeAt, container } from '../../../fakes/runtime.ts';
+import { changeAt, container, image } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { nodePod } from './builders.ts';
 import { governed, Node } from './environment.ts';
@@ -141,6 +141,7 @@ describe('the pass ends early', () => {
 
   test.each<[name: string, change: (node: Node) => unknown, result: string, message: string]>([
     ['the policy is a dry run', (it) => (it.governance = governed({}, dryRun)), 'Short', changed],
+    ['the policy is deleted', (it) => (it.governance = keptBy('NoPolicy')), 'Short', changed],
     ['the clock jumps', jump, 'Short', 'the clock has jumped'],
     ['the runtime is not ready', ({ runtime }) => (runtime.notReady = 'Down'), 'Failed', notReady],
   ])('when %s, and records the removals', async (_name, change, result, message) => {
@@ -148,6 +149,16 @@ describe('the pass ends early', () => {
     expect(await node.pass()).toMatchObject({ result, removed: 1, message });
     expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
     expect(node.recorder.events).toEqual([]);
+  });
+
+  test('at a shutdown, and records the removals', async () => {
+    const stop = new AbortController();
+    changeAt(node.runtime, 'removeImage', 1, () => {
+      stop.abort();
+    });
+    expect(await node.pass(stop.signal)).toMatchObject({ removed: 1, message: 'shutting down' });
+    expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
+    expect(node.left).toBe('b c d e f g h i');
   });
 });
 
@@ -181,6 +192,13 @@ describe('a removal that fails', () => {
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 0 });
     expect(node.left).toBe('a c d e f g h i');
     expect(node.runtime.changes).toEqual(['removeImage sha256:a', 'removeImage sha256:b']);
+  });
+
+  test('also if the runtime reports success and still has the image, as CRI-O in a read-only store', async () => {
+    const [first] = node.runtime.images;
+    changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(first ?? image('a')));
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
+    expect(node.left).toBe('c d e f g h i a');
   });
 });
 

@@ -267,6 +267,9 @@ describe('an image on the remove list, on a disk with enough space', () => {
     ],
     ['is removed if the disk is unknown', 'RemoveListed', { disk: undefined }],
     ['is kept in use', 'InUse', containers('a', dead)],
+    ['is kept before the minimum age', 'TooYoung', detected(0)],
+    ['is kept for a pod that starts', 'BoundPod', pods('p', ['a'])],
+    ['is kept if the pods are unknown', 'PodsUnknown', { pods: undefined }],
     ['is kept if pinned', 'Pinned', {}, { pinned: true }],
     ['is kept on the keep list', 'KeepListed', {}, {}, { ...listing, keep: ['a'] }],
     ['is kept if it was used at this moment', 'UsedRecently', usedAgo(0)],
@@ -351,6 +354,7 @@ describe('an image that was used half an hour ago, with a general maximum age of
   test.each<readonly [string, Partial<RuntimeImage>, readonly ImageAgeRule[], string]>([
     ['an entry with a shorter age', ci, [entry('registry.example.com/ci/*', 20)], 'Age'],
     ['an entry with exactly its age', ci, [entry('registry.example.com/ci/*', 30)], 'BelowThreshold'],
+    ['an entry for other images', ci, [entry('registry.example.com/base/*', 20)], 'BelowThreshold'],
     [
       'the first of two entries wins',
       ci,
@@ -361,6 +365,11 @@ describe('an image that was used half an hour ago, with a general maximum age of
     const plan = planned(over, entries);
     expect([...plan.removals, ...plan.kept].map((one) => one.reason)).toEqual([reason]);
   });
+});
+
+test('an image is never removed by age under an entry of 0s', () => {
+  const plan = planned(ci, [entry('*/ci/*', undefined)], 20 * minute);
+  expect(verdicts(plan)).toEqual({ removed: [], kept: { x: 'BelowThreshold' } });
 });
 
 test('an entry of 0s does not keep an image from the space step', () => {

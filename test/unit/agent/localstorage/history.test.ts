@@ -51,6 +51,7 @@ test.each<{
 }>([
   { name: 'once', sizes: [79, 81, 82, 90], expected: [[], [80], [], []] },
   { name: 'only the highest of the new ones', sizes: [50, 120], expected: [[], [95]] },
+  { name: 'not the lower one when usage falls', sizes: [96, 85, 81], expected: [[95], [], []] },
   { name: 'again after usage fell below it', sizes: [81, 80, 81], expected: [[80], [], [80]] },
 ])('a level is raised: $name', ({ sizes, expected }) => {
   const watcher = new Watcher();

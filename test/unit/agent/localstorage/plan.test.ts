@@ -166,6 +166,8 @@ test.each<[name: string, row: PlanRow, ...expected: string[]]>([
   ],
   ['a critical pod', { pod: { priority: 2_000_001_000 } }, 'emptydirfs.limit tmp 95'],
   ['none for a pod with the keep label', { pod: { isOptedOut: true } }],
+  ['none for a finished pod', { pod: { phase: 'Failed' } }],
+  ['none for a deleted pod', { pod: { deletionAtMs: minutesAgo(1) } }],
   [
     'any usage of a limit of 0',
     { storage: { containers: [container('main', '0')] }, used: { total: 1 } },

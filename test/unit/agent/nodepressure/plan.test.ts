@@ -291,10 +291,12 @@ describe('warnings', () => {
 describe('demands', () => {
   const signals = [crossedOf('imagefs.available')];
   const alone = usage({}, { dedicatedImageFs: true });
+  const elsewhere = usage({}, { dedicatedImageFs: true, splitContainerFs: true });
   test.each<readonly [string, Parameters<typeof planOf>[0], readonly string[]]>([
     ['one file system', { usage: usage({}) }, ['containers', 'logs', 'images']],
     ['images on their own, nodefs', { usage: alone }, ['containers', 'logs']],
     ['images on their own, imagefs', { usage: alone, signals }, ['containers', 'images']],
+    ['layers elsewhere, imagefs', { usage: elsewhere, signals }, ['images']],
   ])('%s', (_, facts, removed) => {
     const [containers, logs, images] = ['containers', 'logs', 'images'].map((kind) => removed.includes(kind));
     const expected = { threshold: '15%', wanted: 50, until: 150, containers, logs, images };

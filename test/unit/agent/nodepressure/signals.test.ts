@@ -22,7 +22,10 @@ describe('a threshold', () => {
       { ...since(0), wanted: 1 },
       { minimumReclaim },
     ],
+    ['the minimum reclaim alone crosses nothing', '0:200', { crossedSinceMs: undefined }, { minimumReclaim }],
     ['the pressure lasts for the transition period', '0:140 4:500', { ...calm, isUnderPressure: true }],
+    ['and no longer', '0:140 5:500', { isUnderPressure: false }],
+    ['a second crossing counts anew', '0:140 1:500 2:140', since(2)],
     ['another capacity is another file system', '0:140 1:140/950', since(1)],
     ['a reading that is too old decides nothing', '3:100@0', undefined],
     ['a reading from the future decides nothing', '0:100@3', undefined],
@@ -77,6 +80,12 @@ describe('the forecast', () => {
       "the kubelet's threshold is crossed, ours is lower",
       { ...notYet(undefined), kubelets: { value: 200, text: '20%', secondsLeft: 0 } },
       undefined,
+      true,
+    ],
+    [
+      "only the kubelet's is within the forecast",
+      { ...notYet(undefined), kubelets: { value: 90, text: '9%', secondsLeft: 60 } },
+      3600_000,
       true,
     ],
   ])('%s', (_, state, forecastMs, expected) => {

@@ -58,6 +58,7 @@ test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
     ahead,
   ],
   ['no disk known', { imageDisk: undefined }, undecided],
+  ['images not known', { images: undefined }, undecided],
 ])('KeepListAtRisk: %s', (_, over, expected) => {
   expect(stateOf(over)).toBe(expected);
 });
