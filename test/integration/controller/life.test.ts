@@ -1,6 +1,6 @@
 import { expect, test as sequential } from 'vitest';
 import { type LogLine, until } from '../built.ts';
-import { ControllerEnvironment, policy } from './environment.ts';
+import { ControllerEnvironment, podOn, policy } from './environment.ts';
 
 // They wait for passes, each in an environment of its own.
 const test = sequential.concurrent;
@@ -64,4 +64,18 @@ test('a policy that becomes DryRun during a pass stops it: the 32 requests in fl
   await until('the next pass has ended', async () => (await controller.sample(due)) === pods - inFlight);
   expect(bed.writes).toHaveLength(inFlight);
   expect(bed.podCount).toBe(pods - inFlight);
+});
+
+test('reads a label that a new policy selects by before any decision', async () => {
+  await using bed = await ControllerEnvironment.open({ pods: 5 });
+  const { store } = bed.api;
+  const labelled = podOn('node-1', 'p0003', 'Succeeded');
+  store.apply({ ...labelled, metadata: { ...labelled.metadata, labels: { app: 'x' } } });
+  store.apply(policy('DryRun'));
+  bed.start();
+  await until('a pass is in the status', () => bed.condition('Enforcing') === 'False ModeDryRun');
+  const without = { podSelector: { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] } };
+  store.apply(policy('Enforce', { ...without, terminated: { ttlAfterFinished: '0s' } }));
+  await until('the others are deleted', () => bed.podCount === 1);
+  expect(store.get('Pod', 'p0003')).toBeDefined();
 });

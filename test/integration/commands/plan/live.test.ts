@@ -98,6 +98,9 @@ describe('of one namespace', () => {
     const named = await dustpan(['plan', at, '-A', '-o', 'name']);
     expect(named.stdout.split('\n').toSorted().at(-1)).toMatch(/^pod\/p000\d -n default$/);
     expect((await dustpan(['plan', at, '-n=default', '--exit-code'])).code).toBe(3);
+    const ofDb = { podSelector: { matchLabels: { app: 'db' } }, terminated: { ttlAfterFinished: '0s' } };
+    store.apply(policyOf('Enforce', ofDb));
+    expect(namesOf((await planned([at, '--now=2031-01-15T12:00:00Z'])).decisions)).toEqual(['db']);
     expect((await dustpan(['plan', at, '-n=kube-public', '--exit-code'])).code).toBe(0);
   });
 

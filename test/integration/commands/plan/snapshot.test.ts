@@ -229,6 +229,20 @@ test('an invalid policy that the cluster stored blocks deletions', async () => {
   expect(result.notes.join()).toContain('GCPolicy broken is invalid');
 });
 
+test('a selector can read any label of the pods in a snapshot', async () => {
+  input.use('terminated-over-threshold');
+  const terminated = { ttlAfterFinished: '0s', threshold: 0 };
+  const pods = { podSelector: { matchLabels: { team: 'a' } }, terminated };
+  input.write('policy.json', policy('p', { pods }));
+  const common = { namespace: 'web', creationTimestamp: '2026-01-15T03:00:00Z' };
+  const pod = (name: string, team: string) => ({
+    metadata: { ...common, name, uid: name, labels: { team } },
+    status: { phase: 'Succeeded' },
+  });
+  input.write('snapshot/pods.json', list('Pod', [pod('mine', 'a'), pod('theirs', 'b')]));
+  expect(removals(await plan())).toEqual(['Expired mine']);
+});
+
 test('statistics without pods: their usage is not known, and none is evicted', async () => {
   input.use('storage-overrun');
   input.write('snapshot/nodes/node-1/stats.json', { node: {} });

@@ -16,6 +16,7 @@ const badUsage: readonly (readonly string[])[] = [
   ['agent', '--kubelet-endpoint=https://10.0.0.7/stats'],
   ['agent', '--cri-socket=unix://run/crio/crio.sock'],
   ['agent', '--state-dir='],
+  ['agent', '--kubelet-root-dir=x'],
   ['plan', '--kept=perhaps'],
   ['plan', '--as-group=g'],
   ['plan', '--as-uid=u'],

@@ -34,6 +34,21 @@ describe('a budget that blocks', () => {
     await env.pass();
     expect(env.recorder.reasons.slice(1)).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
   });
+
+  test.each([
+    { retryAfterMs: 25_000, waitsMs: 25_000 },
+    { retryAfterMs: 3_600_000, waitsMs: 300_000 },
+  ])('for $retryAfterMs ms is tried again after $waitsMs ms', async ({ retryAfterMs, waitsMs }) => {
+    const env = new EvictionEnvironment(livePod('a'));
+    env.evictions.outcomes.set('a', { ...blocked, retryAfterMs });
+    await env.pass();
+    env.clock.advance(waitsMs - 1);
+    await env.pass();
+    expect(env.evictions.acts).toHaveLength(1);
+    env.clock.advance(1);
+    await env.pass();
+    expect(env.evictions.acts).toHaveLength(2);
+  });
 });
 
 test.each([
@@ -113,6 +128,16 @@ test.each([
   expect(await env.metric('dustpan_eviction_errors_total', errors('forbidden'))).toBe(2);
   expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
   expect(env.recorder.events[0]?.note).toContain(`it needs ${row.right}`);
+});
+
+test('a missing right is reported although the try before failed for another reason', async () => {
+  const env = new EvictionEnvironment(livePod('a'));
+  env.evictions.outcomes.set('a', new Error('refused'));
+  await expect(env.pass()).rejects.toThrow();
+  env.evictions.outcomes.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+  env.clock.advance(60_000);
+  await env.pass();
+  expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
 });
 
 test('policies that cannot be read prevent evictions, and the pass fails', async () => {

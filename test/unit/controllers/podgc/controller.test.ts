@@ -13,6 +13,7 @@ import {
   terminatedRule,
   terminating,
 } from '../../../builders.ts';
+import { livePolicies } from '../../../fakes/evictions.ts';
 import { environmentOf, expireAll, many, orphan, orphanPolicy, type Environment } from './environment.ts';
 import { fieldsOfLine } from '../../docs/pages.ts';
 
@@ -198,4 +199,31 @@ test('a pass names the eight longest stuck pods of each cause, logs each once, c
   cluster.pods.clear();
   await pass();
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Unschedulable"} 0');
+});
+
+test('a stuck pod is reported although its rule is in mode DryRun, and although deletions fail', async () => {
+  const unbound = pod('unbound', { ...terminating, deletionAtMs: minutesAgo(10), nodeName: undefined });
+  const rule = policy({ pods: { unscheduledTerminating: true } });
+  const dry = environmentOf([unbound], { ...rule, mode: 'DryRun' });
+  await dry.pass();
+  expect(dry.recorder.reasons).toEqual(['PodStuck Pod/unbound']);
+  const failing = environmentOf([stuck, ...many(1)], expireAll());
+  failing.cluster.fault(() => new ApiError('boom', { status: 500 }));
+  await expect(failing.pass()).rejects.toThrow('1 of 1 failed');
+  expect(failing.recorder.reasons).toEqual(['PodStuck Pod/stuck']);
+});
+
+test.each([
+  { name: 'a clock that differs', policies: () => Promise.resolve(livePolicies({ clockSkewMs: 61_000 })) },
+  { name: 'an unknown time', policies: () => Promise.reject(new Error('down')) },
+])('$name makes no other pod stuck', async ({ policies }) => {
+  const { cluster, registry, pass } = environmentOf([stuck], policy({ pods: undefined }));
+  await pass();
+  cluster.pods.set('other', { ...stuck, uid: 'other', name: 'other' });
+  cluster.policies = policies;
+  await pass();
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 1');
+  cluster.policies = () => Promise.resolve(livePolicies());
+  await pass();
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 2');
 });

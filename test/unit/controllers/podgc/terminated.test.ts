@@ -33,7 +33,7 @@ const thresholds: readonly Row[] = [
     deleted: ['old Terminated'],
     kept: ['young UnderThreshold', 'mid UnderThreshold'],
   },
-  ...[2, 0].map((threshold) => ({
+  ...[2, 0, -1].map((threshold) => ({
     name: `deletes none of two pods with threshold ${threshold}`,
     pods: [aged('a', 5), aged('b', 6)],
     policies: [terminated({ threshold })],

@@ -27,6 +27,13 @@ describe.each<{ kind: string; read: (live: LiveReads) => Promise<unknown> }>([
   });
 });
 
+test('a live namespace has its labels, without retries', async () => {
+  const { transport, live } = over({ metadata: { name: 'n', uid: 'u', labels: { a: 'b' } } });
+  expect(await live.namespace('n', signal)).toMatchObject({ name: 'n', labels: { a: 'b' } });
+  const request = { method: 'GET', path: '/api/v1/namespaces/n', retries: 0, timeoutMs: 15_000 };
+  expect(transport.requests).toMatchObject([request]);
+});
+
 describe('the right to evict', () => {
   test('is checked in the namespace of the pod', async () => {
     const { transport, live } = over({ status: { allowed: true } });

@@ -90,6 +90,7 @@ describe('an invalid kubeconfig', () => {
     ['no current context', kubeconfig({ current: '' }), 'file: no current-context'],
     ['an unknown context', kubeconfig({ current: 'x' }), 'there is no context "x"'],
     ['no cluster of the context', without('k'), 'context "c" needs cluster "k", which does not exist'],
+    ['no user of the context', without('u'), 'context "c" needs user "u", which does not exist'],
     ['no server', kubeconfig({}).replace('"server"', '"sever"'), 'clusters[0].cluster.server is missing'],
     ['a wrong proxy', wrongProxy, 'proxy-url of cluster "k" is not the URL of a proxy'],
   ])('is reported in one line: %s', async (_name, text, message) => {
@@ -163,6 +164,7 @@ describe('credentials of a kubeconfig', () => {
 
   test.each([
     { given: {}, scheme: 'http' },
+    { given: { cluster: { 'insecure-skip-tls-verify': true }, user: { token: 't' } }, scheme: 'https' },
     { given: { cluster: { 'certificate-authority-data': 'Q0E=' } }, scheme: 'https' },
     { given: { user: { 'client-certificate-data': 'Q0E=', 'client-key-data': 'Q0E=' } }, scheme: 'https' },
   ])('a server without a scheme is as with kubectl $scheme: $given', async ({ given, scheme }) => {

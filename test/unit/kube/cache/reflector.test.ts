@@ -31,6 +31,16 @@ describe('the requests', () => {
     expect(api.lists.map(({ query }) => query)).toEqual([{}]);
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
   });
+
+  test('a watch that ends is resumed at the last event, so that nothing is lost', async () => {
+    const { api, clock } = await startWatching(apiWith('a'));
+    api.objects.apply(pod('b'));
+    clock.advance(59_000);
+    api.endWatches();
+    await until(() => api.watches.length === 2);
+    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
+    expect(api.lists).toHaveLength(1);
+  });
 });
 
 const json = (value: object): string => `${JSON.stringify(value)}\n`;

@@ -69,6 +69,7 @@ describe('lists', () => {
   });
 
   const whole = listOf();
+  const renamed = Buffer.from(whole.toString('latin1').replace('PodList', 'PodLost'), 'latin1');
   const nameless = { ...evicted, metadata: { ...evicted.metadata, name: '', uid: '' } };
   /** The two empty fields behind the list in the envelope, and the last object with its head. */
   const lastLength = 4 + protobufOf('Pod', objects[1] ?? {}).length + 2;
@@ -76,10 +77,13 @@ describe('lists', () => {
     ['cut off in an object', whole.subarray(0, -20)],
     ['cut off after the envelope', whole.subarray(0, 20)],
     ['of another kind', Buffer.from(encodeStatus({ code: 500 }, 'protobuf'))],
+    ['whose envelope names another kind', renamed],
     ['without a version', listOf({ resourceVersion: '' })],
     ['cut off between two objects', whole.subarray(0, -lastLength)],
     ['with half a field behind it', endingWith(0x1a, 9, 1)],
     ['with an item that is no object', '{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[1]}'],
+    ['of a single object in JSON', '{"kind":"Pod","metadata":{"resourceVersion":"1"}}'],
+    ['empty', ''],
     ['HTML', '<html>'],
     ['JSON of another kind', '{"kind":"Status"}'],
     ['with an object without identity', listOf({ items: [nameless] })],

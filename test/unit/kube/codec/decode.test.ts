@@ -156,6 +156,7 @@ describe('pods', () => {
       day2,
     ],
     ['an init container may end last', { ...main(day2), ...init(day3) }, day3],
+    ['so may an ephemeral one', { ...main(day2), ephemeralContainerStatuses: [ended(day3)] }, day3],
     ['an end before the creation shows a clock that was behind', main(day2, beforeCreation), beforeCreation],
     ['so does a start, however long the pod ran', { startTime: early, ...main(day2) }, early],
     ['a synchronised clock may start a pod some seconds early', { startTime: soon, ...main(day2) }, day2],
@@ -282,6 +283,7 @@ describe('other kinds', () => {
   test.each([
     { conditions: [{ type: 'Complete', status: 'True' }], finished: true },
     { conditions: [{ type: 'Failed', status: 'True' }], finished: true },
+    { conditions: [{ type: 'Complete', status: 'False' }], finished: false },
     { conditions: [{ type: 'SuccessCriteriaMet', status: 'True' }], finished: false },
   ])('a job with $conditions is finished: $finished', ({ conditions, finished }) => {
     const job = jobCodec().fromJson({ metadata, status: { conditions } });

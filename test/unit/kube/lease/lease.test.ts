@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isHeld, newLease, observe, type Lease } from '../../../../src/kube/lease/record.ts';
+import { claimed, isHeld, newLease, observe, type Lease } from '../../../../src/kube/lease/record.ts';
 import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
 import { refusal } from '../../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
@@ -299,6 +299,11 @@ describe('a term', () => {
   ])('$name', ({ spec, endMs }) => {
     const observation = { lease: held(spec), changedAtMs: 1_000 };
     expect([endMs - 1, endMs].map((nowMs) => isHeld(observation, 15_000, nowMs))).toEqual([endMs > 0, false]);
+  });
+
+  test('is claimed for whole seconds, not fewer than its duration', () => {
+    const claim = { identity: 'a', pod: undefined, leaseDurationMs: 15_001, now: new Date() };
+    expect(claimed(newLease(place), claim).spec?.leaseDurationSeconds).toBe(16);
   });
 
   test('is not extended by a change of the metadata', () => {
