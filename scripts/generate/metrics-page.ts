@@ -59,19 +59,17 @@ interface RuleFile {
   }[];
 }
 
-const alerts = (load(readFileSync('helm/dustpan/files/rules.yaml', 'utf8')) as RuleFile).groups.flatMap(
-  ({ rules }) => rules,
-);
-const panels = dashboardRows.flatMap(({ panels: inside }) => inside);
-
 /** The alerts and the panels of the dashboard that query a metric. */
 function usersOf(name: string): readonly string[] {
   const series = new RegExp(String.raw`\b${name}(_bucket|_sum|_count)?\b`);
-  const ringing = alerts.filter(({ expr }) => series.test(expr)).map(({ alert }) => alert);
-  const shown = panels.filter(({ queries }) => queries.some(({ expr }) => series.test(expr)));
+  const { groups } = load(readFileSync('helm/dustpan/files/rules.yaml', 'utf8')) as RuleFile;
+  const alerts = groups.flatMap(({ rules }) => rules).filter(({ expr }) => series.test(expr));
+  const panels = dashboardRows
+    .flatMap((row) => row.panels)
+    .filter(({ queries }) => queries.some(({ expr }) => series.test(expr)));
   return [
-    ...ringing.map((alert) => `[${alert}](../troubleshooting.md#${alert.toLowerCase()})`),
-    ...shown.map(({ title }) => `the panel "${title}"`),
+    ...alerts.map(({ alert }) => `[${alert}](../troubleshooting.md#${alert.toLowerCase()})`),
+    ...panels.map(({ title }) => `the panel "${title}"`),
   ];
 }
 

@@ -84,6 +84,7 @@ export async function demo(where: string, startServer: StartServer, run: Run): P
   } catch (err) {
     if (ending !== undefined) return interrupted;
     print(red(`the demo failed: ${String(err)}`));
+    for (const program of programs) print(program.lastLines);
     return 1;
   } finally {
     await end();

@@ -35,7 +35,7 @@ export async function forecastPart(context: Context, agent: Program): Promise<vo
     frame([line], { isLast: i === readings.length - 1 });
     await passes(agent);
   }
-  const event = await until('the agent foresees the threshold', () => foreseen(context));
+  const event = await until('the agent forecasts the threshold', () => foreseen(context));
   for (const line of wrapped(`NodePressureAhead on node ${nodeName}: ${event}`, 76, '    '))
     print(`  ${line}`);
   print(green('nothing is removed yet; at 15 % the agent removes dead containers and images'));

@@ -91,7 +91,7 @@ const policy = (hasDisk: boolean) =>
     },
   });
 
-/** Shows how the agent cleans up a node, and then how it foresees a full disk. */
+/** Shows how the agent cleans up a node, and then how it forecasts a full disk. */
 export async function nodePart(context: Context): Promise<boolean> {
   print();
   if (process.platform !== 'linux') {

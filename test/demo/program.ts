@@ -22,9 +22,11 @@ export interface LogLine {
 /** The built controller or agent, as a user starts it, with its log in a file. */
 export class Program {
   readonly #child: ChildProcess;
+  readonly #name: string;
   readonly #logFile: string;
 
   constructor(args: readonly string[], logFile: string, env: Environment) {
+    this.#name = args[0] ?? '';
     this.#logFile = logFile;
     const log = openSync(logFile, 'w');
     const noServers = ['--metrics-bind-address=0', '--health-probe-bind-address=0'];
@@ -37,10 +39,15 @@ export class Program {
 
   /** Throws if it has exited: nothing that the demo waits for would happen. */
   get log(): readonly LogLine[] {
-    if (this.#hasExited) throw new Error(`it has exited:\n${this.#lines().slice(-10).join('\n')}`);
+    if (this.#hasExited) throw new Error(`the ${this.#name} has exited`);
     return this.#lines()
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** For the person who asks why the demo failed. */
+  get lastLines(): string {
+    return `the last lines of the ${this.#name}:\n${this.#lines().slice(-10).join('\n')}`;
   }
 
   async stop(): Promise<void> {

@@ -33,7 +33,7 @@ export class LogTail {
   }
 }
 
-/** An object that a component says it removed. */
+/** An object whose removal a component has logged. */
 export interface Claim {
   readonly by: 'dustpan' | 'kubelet';
   readonly kind: 'image' | 'container' | 'sandbox' | 'pod' | 'other';

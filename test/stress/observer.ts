@@ -40,7 +40,7 @@ export interface Lists {
   readonly pods: readonly SeenPod[];
 }
 
-/** One look at the node. A list that could not be read is undefined. The pods are read last. */
+/** One observation of the node. A list that could not be read is undefined. The pods are read last. */
 export type Observation = { readonly atMs: number } & {
   readonly [list in keyof Lists]: Lists[list] | undefined;
 };

@@ -34,7 +34,7 @@ const observeEveryMs = 1_000;
 const reportEvery = 5;
 /** So many actions are printed with a violation. */
 const shownActions = 20;
-/** The longest wait until everything is as the policy says: a silent watch is noticed within two minutes. */
+/** The longest wait until everything is as the policy requires: a silent watch is noticed within two minutes. */
 const calmMs = 270_000;
 /** Comparisons of the deletions that the API server and the controller count, one second apart. */
 const comparisons = 10;
@@ -172,11 +172,11 @@ class Run {
     );
   }
 
-  /** Waits until everything is as the policy says, then compares the counts. */
+  /** Waits until everything is as the policy requires, then compares the counts. */
   async #calm(): Promise<void> {
     // A run that has failed shows nothing more.
     if (this.#violations.size > 0) return;
-    print('the load has ended, waiting until everything is as the policy says');
+    print('the load has ended, waiting until everything is as the policy requires');
     const deadline = performance.now() + calmMs;
     let off: readonly string[] = ['nothing could be read'];
     while (off.length > 0 && performance.now() < deadline) {

@@ -83,7 +83,7 @@ const kubelets: Readonly<Record<KubeletKind, ClusterOptions['kubelet'] & object>
 
 const agentPeriods: Readonly<Record<KubeletKind, readonly string[]>> = {
   idle: ['--image-gc-period=1s', '--container-gc-period=1s', '--local-storage-period=1s'],
-  // A kubelet-quick looks at the images every five seconds: each of the two is first at times.
+  // A kubelet-quick lists the images every five seconds: each of the two is first at times.
   collecting: ['--image-gc-period=2s', '--container-gc-period=1s', '--local-storage-period=1s'],
 };
 

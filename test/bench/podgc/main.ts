@@ -57,10 +57,10 @@ async function watchClearing(
   loaded: BenchPods,
   atMostSeconds: number,
 ): Promise<Clearing> {
-  const observe = async (isDone: (left: number, atMs: number) => boolean) => {
+  const observe = async (what: string, isDone: (left: number, atMs: number) => boolean) => {
     let seen = { left: NaN, atMs: NaN };
     await waitUntil(
-      'the pods are deleted',
+      what,
       async () => {
         // A count takes etcd up to 4 ms of CPU time, as much as a delete takes in total.
         seen = { left: await loaded.countDue(), atMs: performance.now() };
@@ -70,8 +70,9 @@ async function watchClearing(
     );
     return { ...seen, usage: usageOf(process.pid) };
   };
-  const first = await observe((left) => left < due);
-  const last = await observe((left, atMs) => left === 0 || atMs - first.atMs > atMostSeconds * 1_000);
+  const first = await observe('the first pod is deleted', (left) => left < due);
+  const isLong = (atMs: number): boolean => atMs - first.atMs > atMostSeconds * 1_000;
+  const last = await observe('the backlog is gone', (left, atMs) => left === 0 || isLong(atMs));
   return {
     cpuSecondsToFirstDelete: first.usage.cpuSeconds,
     count: first.left - last.left,

@@ -67,7 +67,8 @@ function timesIn(bytes: Buffer, near: number): Time[] {
 
 function readVarint5(bytes: Buffer, at: number): number | undefined {
   const five = [...bytes.subarray(at, at + 5)];
-  if (five.some((byte, i) => byte >= 0x80 === (i === 4))) return undefined;
+  const isVarint = five.length === 5 && five.every((byte, i) => (i < 4 ? byte >= 0x80 : byte < 0x80));
+  if (!isVarint) return undefined;
   return five.reduce((value, byte, i) => value + (byte & 0x7f) * 128 ** i, 0);
 }
 

@@ -170,6 +170,10 @@ test('custom resources are watched, whole and with defaults, and an operator rep
   });
   const stop = new AbortController();
   const ended = operator.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+  });
   const receives = (...expected: typeof received): Promise<void> =>
     vi.waitFor(() => {
       expect(received).toMatchObject(expected);
@@ -182,8 +186,6 @@ test('custom resources are watched, whole and with defaults, and an operator rep
   await receives(made, changed);
   await objects.delete(`${path}/mine`);
   await receives(made, changed, ['DELETED mine', { spec: { mode: 'Enforce' } }]);
-  stop.abort();
-  await ended;
 });
 
 test('custom resources of an uninstalled kind are missing', async () => {

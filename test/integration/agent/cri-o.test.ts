@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { SimImage } from '../../sandbox/cri/facts.ts';
 import type { ImageSpec } from '../../sandbox/cri/image-store.ts';
@@ -71,4 +72,23 @@ test('keeps images in use, mounted, pinned, of the sandboxes and on the keep lis
   expect(bed.report()).toMatchObject({
     images: { inUse: { count: 5 }, pinned: { count: 2 }, kept: { count: 2 } },
   });
+});
+
+test('an image that CRI-O refuses to remove does not hold up the others, and is tried again', async (context) => {
+  await using bed = await AgentEnvironment.open(context, {}, { flavour: 'cri-o', streams: true });
+  const [refused] = ['refused', 'other'].map((name) =>
+    bed.cri.runtime.addImage({ tags: [`${repository}/${name}:v1`] }),
+  );
+  // A container that is being created uses the image, and is not listed yet.
+  bed.cri.faults.next(
+    ({ method, request }) =>
+      method === 'RemoveImage' && JSON.stringify(request).includes(String(refused?.id)),
+    { kind: 'fail', code: status.UNKNOWN, message: 'delete image: image is in use by a container' },
+  );
+  const ages = { minimumAge: '0s', maximumAge: '1s' };
+  const imageGC = { highThresholdPercent: 100, lowThresholdPercent: 80, ...ages };
+  bed.api.store.apply(nodesPolicy('Enforce', { imageGC }));
+  const agent = bed.startAgent();
+  await until('both are removed', () => left(bed).length === 0);
+  expect(agent.stdout).toContain('image is in use by a container');
 });

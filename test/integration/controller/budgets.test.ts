@@ -21,7 +21,7 @@ function report({ api }: ControllerEnvironment, node: string, size: number): voi
   });
 }
 
-/** The first words of the Events about namespaces over their budgets, in order. */
+/** The first words of the Events about namespaces over their budgets, sorted. */
 const warningsIn = ({ api }: ControllerEnvironment): readonly string[] =>
   api.store
     .list('Event')

@@ -45,7 +45,7 @@ function graceSeconds({ kind }: Resource, object: KubeObject, requested: unknown
   return Number(requested ?? spec['terminationGracePeriodSeconds'] ?? 30);
 }
 
-/** Sets the deletion timestamp; a second deletion changes nothing but a grace period that it ends. */
+/** Sets the deletion timestamp. A second deletion may only shorten the grace period; unlike a real server's, its end stays. */
 function withDeletion(object: KubeObject, grace: number): KubeObject {
   const { deletionTimestamp: first, deletionGracePeriodSeconds: before = 0, generation } = object.metadata;
   if (first !== undefined && grace >= before) return object;

@@ -92,6 +92,11 @@ test.each(policies)('the policy $policy.metadata.name in $page is valid, and a d
 describe.each(pages)('%s', (page) => {
   const text = textOf(page);
 
+  test('names only files that exist', () => {
+    const files = [...text.matchAll(/`((?:src|test|scripts)\/[\w./-]+\.(?:ts|mjs|json|yaml))`/g)];
+    expect(files.filter(([, file = '']) => !existsSync(new URL(file, root)))).toEqual([]);
+  });
+
   test('names only npm scripts that exist', () => {
     const named = [...text.matchAll(/npm run (?:--silent )?([a-z]+(?::[a-z0-9]+)*)/g)].map(
       ([, name = '']) => name,

@@ -14,17 +14,17 @@ const reading = (over: object) => statFsReader({ read: () => Promise.resolve({ .
 const counted = { capacityBytes: 4_096_000, availableBytes: 1_024_000, inodes: 100, inodesFree: 40 };
 
 test('reads a file system of this machine', async () => {
-  const figures = await statFsReader()('/', never);
-  expect(figures.capacityBytes).toBeGreaterThan(0);
-  expect(figures.availableBytes).toBeLessThanOrEqual(figures.capacityBytes);
-  expect(figures.device).toBe(statSync('/').dev);
+  const values = await statFsReader()('/', never);
+  expect(values.capacityBytes).toBeGreaterThan(0);
+  expect(values.availableBytes).toBeLessThanOrEqual(values.capacityBytes);
+  expect(values.device).toBe(statSync('/').dev);
 });
 
 test.each([
   ['possible values', { dev: 7 }, { ...counted, device: 7 }],
   ['more free inodes than there are', { ffree: 101n }, { inodes: undefined, inodesFree: undefined }],
   ['inodes not counted', { files: 0n, ffree: 0n }, { inodes: undefined, inodesFree: undefined }],
-])('figures: %s', async (_name, over, expected) => {
+])('values: %s', async (_name, over, expected) => {
   expect(await reading(over)('/x', never)).toMatchObject(expected);
 });
 

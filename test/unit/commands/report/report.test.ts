@@ -105,7 +105,7 @@ describe('what the plan removes', () => {
     parts: [empty, measured, plain, part('node-4', {})],
   };
 
-  test('is on one page, with stuck pods and figures; no name or explanation is markup or a mention', async () => {
+  test('is on one page, with stuck pods and values; no name or explanation is markup or a mention', async () => {
     const data = reportData(document, facts);
     expect(data.images.map(({ name, removedOn }) => [name, removedOn])).toContainEqual(['a:1', 1]);
     await expect(reportMarkdown(document, data)).toMatchFileSnapshot('./__snapshots__/markdown.txt');

@@ -12,7 +12,7 @@ const listOf = (kind: string, items: readonly object[], more: object = {}): obje
   ...{ kind, items, metadata: { resourceVersion: '9', ...more } },
 });
 const rejection = (status: number, reason: string) => (): never => {
-  throw new ApiError('no', { status, reason });
+  throw new ApiError('rejected by the test', { status, reason });
 };
 const liveNode = (transport: FakeTransport, clock = new ManualClock()) =>
   new LiveNode({ transport, clock, nodeName: 'node-1' });
@@ -95,10 +95,10 @@ describe('the state to confirm before a removal', () => {
 
   const partOfPods = (): object => listOf('PodList', [pod('x')], half);
   test.each<readonly [string, string, () => unknown, string]>([
-    ['rejected policies', policiesPath, rejection(403, 'Forbidden'), 'no'],
+    ['rejected policies', policiesPath, rejection(403, 'Forbidden'), 'rejected by the test'],
     ['a rejected node', '/api/v1/nodes', rejection(403, 'Forbidden'), 'reading nodes'],
     ['rejected pods', '/api/v1/pods', rejection(403, 'Forbidden'), 'reading pods'],
-    ['a missing kind of policies', policiesPath, rejection(404, ''), 'no'],
+    ['a missing kind of policies', policiesPath, rejection(404, ''), 'rejected by the test'],
     ['a part of the policies', policiesPath, () => ({ metadata: half, items: [] }), 'not the whole list'],
     ['a response that is no list of policies', policiesPath, () => ({ kind: 'Status' }), 'not a list'],
     ['a part of the pods', '/api/v1/pods', partOfPods, 'reading pods'],

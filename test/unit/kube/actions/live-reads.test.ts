@@ -19,7 +19,9 @@ describe.each<{ kind: string; read: (live: LiveReads) => Promise<unknown> }>([
   test('is missing only if the API server reports NotFound, not with the 404 of a proxy', async () => {
     expect(await read(over(refusal(404, 'NotFound')).live)).toBeUndefined();
     for (const status of [403, 404, 409, 500])
-      await expect(read(over(new ApiError('no', { status })).live)).rejects.toThrow();
+      await expect(read(over(new ApiError('no', { status })).live), `${status}`).rejects.toThrow(
+        /^(no|reading pod)$/,
+      );
   });
 
   test.each([{ kind: 'Status' }, 'nonsense'])('is an error if the response is %o', async (response) => {
