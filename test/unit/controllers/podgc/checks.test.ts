@@ -167,16 +167,33 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; ke
 test.each([
   { read: 'namespace', reason: 'NamespaceUnknown' },
   { read: 'node', reason: 'NodeUnknown' },
-] as const)('a $read that cannot be read live keeps its pods, and the report counts them', async (row) => {
+] as const)('a $read that cannot be read live keeps its pods; log and report have it', async (row) => {
+  const log = new RecordingLogger();
   const made = environmentOf(
     many(2, { phase: 'Running', nodeName: 'node-gone' }),
     policy({ pods: { orphaned: { quarantineMs: 0 } } }),
+    { log },
   );
   made.cluster[row.read] = unreadable;
   await made.pass();
   expect(made.cluster.podNames).toHaveLength(2);
   expect(await skipped(made)).toEqual([row.reason]);
   expect(made.reports.at(-1)).toMatchObject({ due: 2, deleted: 0, failed: 0, unverified: 2 });
+  const name = { namespace: 'default', node: 'node-gone' }[row.read];
+  const warnings = log.lines.filter(({ level }) => level === 'warn');
+  expect(warnings).toMatchObject([
+    { message: `reading ${row.read} failed`, fields: { [row.read]: name, err: { message: 'server down' } } },
+  ]);
+});
+
+test('of many nodes that cannot be read, ten are logged', async () => {
+  const log = new RecordingLogger();
+  const pods = many(12, { phase: 'Running' }).map((one, i) => ({ ...one, nodeName: `gone-${i}` }));
+  const made = environmentOf(pods, policy({ pods: { orphaned: { quarantineMs: 0 } } }), { log });
+  made.cluster.node = unreadable;
+  await made.pass();
+  expect(made.cluster.podNames).toHaveLength(12);
+  expect(log.lines.filter(({ message }) => message === 'reading node failed')).toHaveLength(10);
 });
 
 test.each([-3_600_000, 3_600_000])(
