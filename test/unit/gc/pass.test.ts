@@ -53,6 +53,29 @@ async function pass(due: readonly Decision[], fail: readonly string[] = []) {
   return { results, removed, log, metrics };
 }
 
+test('the metrics of a unit are 0 from the start; those of one that removes nothing are its plan alone', async () => {
+  const started = async (rest: { readonly removesNothing?: true }): Promise<readonly string[]> => {
+    const registry = new Registry();
+    const stages = ['disk'] as const;
+    startMetrics(unitMetrics(registry), 'imagegc', { due: ['Age'], kept: ['InUse'], stages, ...rest });
+    return (await registry.metrics()).split('\n').filter((line) => /^dustpan.* 0$/.test(line));
+  };
+  const planned = [
+    'dustpan_due_objects{unit="imagegc",reason="Age",mode="DryRun"} 0',
+    'dustpan_due_objects{unit="imagegc",reason="Age",mode="Enforce"} 0',
+    'dustpan_kept_objects{unit="imagegc",reason="InUse"} 0',
+  ];
+  const failures = ['dustpan_unit_errors_total{unit="imagegc",stage="disk"} 0'];
+  const removals = [
+    'dustpan_removed_objects_total{unit="imagegc",reason="Age"} 0',
+    'dustpan_skipped_objects_total{unit="imagegc",reason="InUse"} 0',
+    'dustpan_failed_objects_total{unit="imagegc",reason="Age"} 0',
+    'dustpan_freed_bytes_total{unit="imagegc"} 0',
+  ];
+  expect(await started({})).toEqual([...planned, ...removals, ...failures]);
+  expect(await started({ removesNothing: true })).toEqual([...planned, ...failures]);
+});
+
 describe('what is due', () => {
   test.each([
     ['a policy in mode Enforce', enforcing, ['a']],
@@ -60,11 +83,18 @@ describe('what is due', () => {
     ['an invalid policy', broken, []],
     ['no policy', undefined, []],
   ] as const)('under %s', async (_, by, expected) => {
-    expect((await pass([image('a', by)])).removed).toEqual(expected);
+    const { removed, log } = await pass([image('a', by)]);
+    expect(removed).toEqual(expected);
+    const would = { level: 'debug', message: 'would remove image', fields: { image: 'a' } };
+    expect(log.lines.filter(({ message }) => message.startsWith('would'))).toMatchObject(
+      removed.length > 0 ? [] : [would],
+    );
   });
 
   test('is counted and reported', async () => {
-    const { results, metrics } = await pass([image('a', enforcing), image('b', enforcing)], ['b']);
+    const { results, metrics, log } = await pass([image('a', enforcing), image('b', enforcing)], ['b']);
+    const failure = { message: 'removing image failed', fields: { image: 'b', err: 'busy' } };
+    expect(log.lines.filter(({ level }) => level === 'warn')).toMatchObject([failure]);
     const report = passReport({ unit: 'imagegc', at: now, result: 'Failed', message: 'busy' }, results);
     expect(report).toMatchObject({ removed: 1, freedBytes: 2, errors: 1 });
     const counts = await Promise.all([metrics.removed, metrics.failed].map((one) => one.get()));
