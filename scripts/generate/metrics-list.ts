@@ -47,7 +47,7 @@ export interface MetricFacts {
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Whether a metric is one of prom-client's defaults, whose label values depend on the machine. */
+/** Whether a metric is one of prom-client's defaults. */
 export const isDefaultMetric = (name: string): boolean => /^(nodejs|process)_/.test(name);
 
 /** All metrics of a component, sorted by name. */
@@ -58,12 +58,7 @@ export async function metricsOf(component: Component): Promise<readonly MetricFa
   return metrics
     .map(({ name, help, type, values }) => ({
       ...{ name, help: help.replace(/^\[ALPHA\] /, ''), type: String(type) },
-      labels: new Map(
-        labelsOf(registry, name).map((label) => [
-          label,
-          isDefaultMetric(name) ? [] : presetOf(values, label),
-        ]),
-      ),
+      labels: new Map(labelsOf(registry, name).map((label) => [label, presetOf(values, label)])),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { load } from 'js-yaml';
+import { alertRules, type AlertRule } from './alert-rules.ts';
 import { dashboardRows } from './dashboard-rows.ts';
 import { code, codes, heading, page } from './markdown.ts';
 import { components, isDefaultMetric, metricsOf, type MetricFacts } from './metrics-list.ts';
@@ -14,6 +13,7 @@ export async function metricsPage(): Promise<string> {
     const other = agent?.find(({ name }) => name === one.name);
     return other === undefined ? [] : [{ ...one, labels: joined(one.labels, other.labels) }];
   });
+  const rules = alertRules();
   const isShared = ({ name }: MetricFacts): boolean => both.some((metric) => metric.name === name);
   const only = (metrics: readonly MetricFacts[] = []) => metrics.filter((metric) => !isShared(metric));
   return page('Metrics', 'the registries of controller and agent', [
@@ -22,9 +22,9 @@ export async function metricsPage(): Promise<string> {
     'so that `increase()` works. Metrics that begin with `nodejs_` and `process_` are the defaults of',
     '[prom-client](https://github.com/siimon/prom-client). A metric without a listed counterpart has none upstream. No label names the node or the',
     'pod of dustpan itself: the scraper adds them. A metric without an alert or a panel is for your own queries.',
-    ...section('Controller', only(controller)),
-    ...section('Agent', only(agent)),
-    ...section('Controller and agent', both),
+    ...section('Controller', only(controller), rules),
+    ...section('Agent', only(agent), rules),
+    ...section('Controller and agent', both, rules),
   ]);
 }
 
@@ -34,14 +34,18 @@ const joined = (ours: MetricFacts['labels'], theirs: MetricFacts['labels']): Met
     [...ours].map(([label, values]) => [label, [...new Set([...values, ...(theirs.get(label) ?? [])])]]),
   );
 
-const section = (title: string, metrics: readonly MetricFacts[]): readonly string[] => [
-  ...heading(2, title),
-  ...metrics.flatMap((metric, i) => (i === 0 ? entry(metric).slice(1) : entry(metric))),
-];
+function section(
+  title: string,
+  metrics: readonly MetricFacts[],
+  rules: readonly AlertRule[],
+): readonly string[] {
+  const entries = metrics.map((metric) => entry(metric, rules));
+  return [...heading(2, title), ...entries.flatMap((lines, i) => (i === 0 ? lines.slice(1) : lines))];
+}
 
-function entry({ name, type, help, labels }: MetricFacts): readonly string[] {
+function entry({ name, type, help, labels }: MetricFacts, rules: readonly AlertRule[]): readonly string[] {
   const upstream = upstreamMetrics[name];
-  const users = usersOf(name);
+  const users = usersOf(name, rules);
   const notes = [
     ...[...labels].map(
       ([label, values]) => `- label ${code(label)}: ${labelText(label, values, labels.has('unit'))}`,
@@ -53,17 +57,10 @@ function entry({ name, type, help, labels }: MetricFacts): readonly string[] {
   return [...heading(3, code(name)), text, ...(notes.length > 0 ? ['', ...notes] : [])];
 }
 
-interface RuleFile {
-  readonly groups: readonly {
-    readonly rules: readonly { readonly alert: string; readonly expr: string }[];
-  }[];
-}
-
 /** The alerts and the panels of the dashboard that query a metric. */
-function usersOf(name: string): readonly string[] {
+function usersOf(name: string, rules: readonly AlertRule[]): readonly string[] {
   const series = new RegExp(String.raw`\b${name}(_bucket|_sum|_count)?\b`);
-  const { groups } = load(readFileSync('helm/dustpan/files/rules.yaml', 'utf8')) as RuleFile;
-  const alerts = groups.flatMap(({ rules }) => rules).filter(({ expr }) => series.test(expr));
+  const alerts = rules.filter(({ expr }) => series.test(expr));
   const panels = dashboardRows
     .flatMap((row) => row.panels)
     .filter(({ queries }) => queries.some(({ expr }) => series.test(expr)));

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import { alertRules } from '../../../scripts/generate/alert-rules.ts';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import { commandsOf } from '../../../src/commands/cli/program.ts';
 import { FakeSystem } from '../../fakes/system.ts';
@@ -158,10 +159,7 @@ const headings = (part: string): readonly string[] =>
   [...part.matchAll(/^### (\S+).*$/gm)].map(([, name = '']) => name);
 
 test('docs/troubleshooting.md has a heading for each alert, and for nothing else', () => {
-  const { groups } = load(textOf('helm/dustpan/files/rules.yaml')) as {
-    readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[];
-  };
-  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  const alerts = alertRules().map(({ alert }) => alert);
   const parts = ['of the controller', 'about policies', 'of the agents', 'about images', 'about both'];
   expect(parts.flatMap((part) => headings(partOf(troubleshooting, `Alerts ${part}`))).toSorted()).toEqual(
     alerts.toSorted(),

@@ -1,5 +1,5 @@
-import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
+import { alertRules } from '../../../scripts/generate/alert-rules.ts';
 import { components, metricsOf, type MetricFacts } from '../../../scripts/generate/metrics-list.ts';
 import { textOf } from './pages.ts';
 
@@ -11,11 +11,6 @@ interface Panel {
 interface Dashboard {
   readonly panels: readonly Panel[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
-}
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
 }
 
 /** Names and labels of the series that Prometheus stores for both components. */
@@ -82,14 +77,9 @@ function unknownIn(query: string, known: ReadonlyMap<string, ReadonlySet<string>
 const text = textOf('helm/dustpan/files/dashboard.json');
 const { panels, templating } = JSON.parse(text) as Dashboard;
 const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
-const rules = (
-  load(textOf('helm/dustpan/files/rules.yaml')) as {
-    readonly groups: readonly { readonly rules: readonly Rule[] }[];
-  }
-).groups.flatMap((group) => group.rules);
 const known = await knownSeries();
 
-test.each(rules)('the rule $alert uses only existing series', ({ expr }) => {
+test.each(alertRules())('the rule $alert uses only existing series', ({ expr }) => {
   expect(selectorsOf(expr)).not.toEqual([]);
   expect(unknownIn(expr, known)).toEqual([]);
 });
