@@ -8,6 +8,14 @@ import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.
 // A runtime that behaves like CRI-O: docs/adr/0078 lists the behaviours.
 const repository = 'registry.example.com';
 
+/** Removes each image that has not been used for a second. */
+function removingUnused(keep: readonly string[]): ReturnType<typeof nodesPolicy> {
+  const ages = { minimumAge: '0s', maximumAge: '1s' };
+  return nodesPolicy('Enforce', {
+    imageGC: { highThresholdPercent: 100, lowThresholdPercent: 80, ...ages, keep },
+  });
+}
+
 /** The names of the images that are left, without registry and tag. */
 const left = ({ cri }: AgentEnvironment): readonly string[] =>
   cri.runtime.images.all
@@ -55,11 +63,7 @@ test('keeps images in use, mounted, pinned, of the sandboxes and on the keep lis
   const mountedImages = ['mounted', 'mounted-model'].map((name) => `${repository}/${name}:v1`);
   runtime.runPod({ name: 'stray', containers: [{ name: 'main', image: used.id, mountedImages }] });
   bed.apiPod('soon', { uid: 'uid-soon', image: `${repository}/waiting:v1`, phase: 'Pending' });
-  const imageGC = {
-    ...{ highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '0s', maximumAge: '1s' },
-    keep: [`${repository}/kept:*`, keptDigest],
-  };
-  bed.api.store.apply(nodesPolicy('Enforce', { imageGC }));
+  bed.api.store.apply(removingUnused([`${repository}/kept:*`, keptDigest]));
   const agent = bed.startAgent(['--v=4']);
   await until('the unused ones are removed', () => !/unused|,model/.test(left(bed).join()));
   const removed = [unused.id, ...model.tags].toSorted();
@@ -85,9 +89,7 @@ test('an image that CRI-O refuses to remove does not hold up the others', async 
       method === 'RemoveImage' && JSON.stringify(request).includes(String(refused?.id)),
     { kind: 'fail', code: status.UNKNOWN, message: 'delete image: image is in use by a container' },
   );
-  const ages = { minimumAge: '0s', maximumAge: '1s' };
-  const imageGC = { highThresholdPercent: 100, lowThresholdPercent: 80, ...ages };
-  bed.api.store.apply(nodesPolicy('Enforce', { imageGC }));
+  bed.api.store.apply(removingUnused([]));
   const agent = bed.startAgent();
   await until('the other is removed', () => left(bed).join() === 'refused');
   await until('the refusal is logged', () => agent.stdout.includes('image is in use by a container'));

@@ -164,16 +164,14 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; ke
   expect(staleCount).toBe(stale);
 });
 
+const orphansAtOnce = policy({ pods: { orphaned: { quarantineMs: 0 } } });
+
 test.each([
   { read: 'namespace', reason: 'NamespaceUnknown' },
   { read: 'node', reason: 'NodeUnknown' },
 ] as const)('a $read that cannot be read live keeps its pods; log and report have it', async (row) => {
   const log = new RecordingLogger();
-  const made = environmentOf(
-    many(2, { phase: 'Running', nodeName: 'node-gone' }),
-    policy({ pods: { orphaned: { quarantineMs: 0 } } }),
-    { log },
-  );
+  const made = environmentOf(many(2, { phase: 'Running', nodeName: 'node-gone' }), orphansAtOnce, { log });
   made.cluster[row.read] = unreadable;
   await made.pass();
   expect(made.cluster.podNames).toHaveLength(2);
@@ -189,7 +187,7 @@ test.each([
 test('of many nodes that cannot be read, ten are logged', async () => {
   const log = new RecordingLogger();
   const pods = many(12, { phase: 'Running' }).map((one, i) => ({ ...one, nodeName: `gone-${i}` }));
-  const made = environmentOf(pods, policy({ pods: { orphaned: { quarantineMs: 0 } } }), { log });
+  const made = environmentOf(pods, orphansAtOnce, { log });
   made.cluster.node = unreadable;
   await made.pass();
   expect(made.cluster.podNames).toHaveLength(12);
