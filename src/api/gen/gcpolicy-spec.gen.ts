@@ -19,7 +19,7 @@ export interface Spec {
    */
   readonly mode: 'DryRun' | 'Enforce';
   /**
-   * If several policies match an object, the policy with the highest priority governs it; among equal priorities, the first by name. Default 0.
+   * If several policies match an object, the policy with the highest priority governs it; among equal priorities, the first by name. Default 0. Only policies that overlap need it.
    */
   readonly priority: number;
   readonly pods?: SpecPods | undefined;
@@ -118,7 +118,7 @@ export interface SpecPodsPodSelectorMatchExpression {
   readonly values?: readonly string[] | undefined;
 }
 /**
- * Deletes finished pods: pods in any phase except Pending, Running and Unknown. The times to live apply first, then perNamespaceThreshold, then threshold; each counts only the pods that the earlier ones leave. Over a threshold, the controller deletes evicted pods first, then the oldest.
+ * Deletes finished pods: pods in any phase except Pending, Running and Unknown. The times to live apply first, then perNamespaceThreshold, then threshold; each counts only the pods that the earlier ones leave. Over a threshold, the controller deletes evicted pods first, then the oldest. For clusters in which finished pods of Jobs or evicted pods accumulate.
  */
 export interface SpecPodsTerminated {
   /**
@@ -126,7 +126,7 @@ export interface SpecPodsTerminated {
    */
   readonly threshold: number;
   /**
-   * Number of governed finished pods to keep in each namespace; the controller deletes the surplus. Absent (the default), 0 or less turns this limit off. Pods that cannot be deleted now do not count.
+   * Number of governed finished pods to keep in each namespace; the controller deletes the surplus. Absent (the default), 0 or less turns this limit off. Pods that cannot be deleted now do not count. For shared clusters: the pods of one namespace cannot use up the threshold.
    */
   readonly perNamespaceThreshold?: number | undefined;
   /**
@@ -134,20 +134,20 @@ export interface SpecPodsTerminated {
    */
   readonly ttlAfterFinishedMs?: number | undefined;
   /**
-   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none.
+   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. For pods that someone reads longer, such as failed ones, or shorter, such as evicted ones.
    */
   readonly ttlByReason?: readonly SpecPodsTerminatedTtlByReasonItem[] | undefined;
   /**
-   * Whether a pod's annotation gc.dustpan.dev/ttl-after-finished, a duration such as 10m, may shorten the pod's time to live. Default false. The annotation never lengthens the time to live. If the policy sets none for the pod, the annotation sets one. A value that is not a duration is ignored.
+   * Whether a pod's annotation gc.dustpan.dev/ttl-after-finished, a duration such as 10m, may shorten the pod's time to live. Default false. The annotation never lengthens the time to live. If the policy sets none for the pod, the annotation sets one. A value that is not a duration is ignored. For owners who want their pods deleted earlier.
    */
   readonly honorTTLAnnotation: boolean;
   /**
-   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment, a Job of a CronJob as the CronJob.
+   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment, a Job of a CronJob as the CronJob. For people who read the logs of the last runs.
    */
   readonly keepPerOwner: number;
   readonly keepPerOwnerByPhase?: SpecPodsTerminatedKeepPerOwnerByPhase | undefined;
   /**
-   * Whether the pods of a Job (API group batch) are kept until the Job is complete or has failed. Default false.
+   * Whether the pods of a Job (API group batch) are kept until the Job is complete or has failed. Default false. For people who read the logs of failed pods while the Job retries.
    */
   readonly protectUnfinishedJobs: boolean;
 }
@@ -192,7 +192,7 @@ export interface SpecPodsTerminatedKeepPerOwnerByPhase {
   readonly failed: number;
 }
 /**
- * Deletes pods that are bound to a node that no longer exists.
+ * Deletes pods that are bound to a node that no longer exists. For clusters whose nodes disappear, such as spot instances.
  */
 export interface SpecPodsOrphaned {
   /**
@@ -201,11 +201,11 @@ export interface SpecPodsOrphaned {
   readonly quarantineMs: number;
 }
 /**
- * Deletes pods that are terminating (have a deletion timestamp) but were never bound to a node.
+ * Deletes pods that are terminating (have a deletion timestamp) but were never bound to a node. For pods that someone deleted before they were scheduled: no kubelet ends them.
  */
 export interface SpecPodsUnscheduledTerminating {}
 /**
- * Deletes terminating pods on a node that is not ready and has the taint node.kubernetes.io/out-of-service.
+ * Deletes terminating pods on a node that is not ready and has the taint node.kubernetes.io/out-of-service. For a node that an administrator has shut down and tainted, so that its volumes can be attached elsewhere.
  */
 export interface SpecPodsOutOfService {}
 /**
@@ -213,7 +213,7 @@ export interface SpecPodsOutOfService {}
  */
 export interface SpecPodsSafety {
   /**
-   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit.
+   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit. For clusters whose webhooks or controllers cannot follow many deletions.
    */
   readonly maxDeletesPerPass: number;
   /**
@@ -246,7 +246,7 @@ export interface SpecNodes {
   readonly localStorageEviction?: SpecNodesLocalStorageEviction | undefined;
   readonly nodePressure?: SpecNodesNodePressure | undefined;
   /**
-   * Budgets of local storage for namespaces. When a namespace exceeds one, the controller warns, in mode DryRun too: by an Event in the namespace, the condition BudgetsExceeded of this policy, and a metric. It deletes and evicts nothing. The first entry that selects a namespace applies to it; none applies to excludeNamespaces. An excess ends below 90 % of the budget. Default: none.
+   * Budgets of local storage for namespaces. When a namespace exceeds one, the controller warns, in mode DryRun too: by an Event in the namespace, the condition BudgetsExceeded of this policy, and a metric. It deletes and evicts nothing. The first entry that selects a namespace applies to it; none applies to excludeNamespaces. An excess ends below 90 % of the budget. Default: none. For clusters that several teams share.
    */
   readonly namespaceBudgets: readonly SpecNodesNamespaceBudget[];
 }
@@ -288,7 +288,7 @@ export interface SpecNodesNodeSelectorMatchExpression {
   readonly values?: readonly string[] | undefined;
 }
 /**
- * Removes unused container images, the least recently used first. If absent, the agent removes no image.
+ * Removes unused container images, the least recently used first. If absent, the agent removes no image. For nodes whose images the kubelet removes too late, or without regard to images that must stay.
  */
 export interface SpecNodesImageGC {
   /**
@@ -301,31 +301,31 @@ export interface SpecNodesImageGC {
   readonly lowThresholdPercent: number;
   readonly inodes?: SpecNodesImageGCInodes | undefined;
   /**
-   * Duration for which an image must have been on the node before the agent may remove it. Default 2m.
+   * Duration for which an image must have been on the node before the agent may remove it. Default 2m. For images that are pulled before their pods start.
    */
   readonly minimumAgeMs: number;
   /**
-   * Duration for which an image may stay unused; after it, the agent removes the image at any disk usage. 0s (the default) turns removal by age off.
+   * Duration for which an image may stay unused; after it, the agent removes the image at any disk usage. 0s (the default) turns removal by age off. For clusters that must not keep old images, however much space is free.
    */
   readonly maximumAgeMs: number;
   /**
-   * Maximum ages for images that match a pattern. The first entry that matches one of the tags or digests of an image replaces maximumAge for it. Default: none.
+   * Maximum ages for images that match a pattern. The first entry that matches one of the tags or digests of an image replaces maximumAge for it. Default: none. For images that age faster or slower than others, such as those of CI.
    */
   readonly maximumAgeByImage: readonly SpecNodesImageGCMaximumAgeByImageItem[];
   /**
-   * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent.
+   * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent. For images that a node must start without a registry.
    *
    * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
   readonly keep: readonly string[];
   /**
-   * Patterns, as in keep, for the only images that the agent may remove for space, for age or for node pressure. Empty (the default) means all. An image with several names is removed only if patterns match all of them. Entries of remove select images by themselves.
+   * Patterns, as in keep, for the only images that the agent may remove for space, for age or for node pressure. Empty (the default) means all. An image with several names is removed only if patterns match all of them. Entries of remove select images by themselves. For owners who let dustpan remove some images only, such as those of CI.
    *
    * Items: Pattern for an image reference, as in keep, such as registry.example.com/ci/*. A complete digest also selects the tags of its repository, a pattern such as *@* does not; tags that all match cover the digests. An image without a name matches only by its complete ID.
    */
   readonly only: readonly string[];
   /**
-   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any disk usage. Pins, keep, minimumAge, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none.
+   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any disk usage. Pins, keep, minimumAge, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none. For images that must not run again, such as vulnerable ones.
    */
   readonly remove: readonly SpecNodesImageGCRemoveItem[];
   /**
@@ -333,7 +333,7 @@ export interface SpecNodesImageGC {
    */
   readonly kubeletHighThresholdPercent: number;
   /**
-   * Largest number of images that one pass may remove from a node. 0 (the default) means no limit.
+   * Largest number of images that one pass may remove from a node. 0 (the default) means no limit. For nodes whose disk is slow.
    */
   readonly maxImagesPerPass: number;
   /**
@@ -345,12 +345,12 @@ export interface SpecNodesImageGC {
    */
   readonly holdForMs: number;
   /**
-   * Whether the agent doubles the minimum age of an image that is pulled again within 24 hours of its removal. Default true.
+   * Whether the agent doubles the minimum age of an image that is pulled again within 24 hours of its removal. Default true. It protects nodes with a small disk from removing and pulling the same images in turn.
    */
   readonly repullBackoff: boolean;
 }
 /**
- * Removes unused images, in the same order, also when the image file system runs out of inodes. If absent, only bytes count. If the file system reports no inodes (btrfs, for example), the agent removes nothing for inodes.
+ * Removes unused images, in the same order, also when the image file system runs out of inodes. If absent, only bytes count. If the file system reports no inodes (btrfs, for example), the agent removes nothing for inodes. For file systems that images with many small files fill.
  */
 export interface SpecNodesImageGCInodes {
   /**
@@ -389,11 +389,11 @@ export interface SpecNodesImageGCRemoveItem {
   readonly until: string;
 }
 /**
- * Removes dead containers, dead pod sandboxes and, if logs is present, log files. If absent, the agent removes none of them.
+ * Removes dead containers, dead pod sandboxes and, if logs is present, log files. If absent, the agent removes none of them. For nodes on which containers often restart or many pods finish.
  */
 export interface SpecNodesContainerGC {
   /**
-   * Minimum age of a dead container before the agent may remove it. Default 0s.
+   * Minimum age of a dead container before the agent may remove it. Default 0s. For people who read the logs of dead containers.
    */
   readonly minimumAgeMs: number;
   /**
@@ -411,7 +411,7 @@ export interface SpecNodesContainerGC {
   readonly logs?: SpecNodesContainerGCLogs | undefined;
 }
 /**
- * Removes log files of containers. If absent, the agent removes no log file.
+ * Removes log files of containers. If absent, the agent removes no log file. For nodes whose log directory grows although the kubelet rotates logs.
  */
 export interface SpecNodesContainerGCLogs {
   /**
@@ -436,7 +436,7 @@ export interface SpecNodesContainerGCLogs {
   readonly warnBytesPerContainer: number | undefined;
 }
 /**
- * Removes orphaned resources: control groups and directories of pods that neither the API server nor the container runtime lists. If absent, the agent only reports them.
+ * Removes orphaned resources: control groups and directories of pods that neither the API server nor the container runtime lists. If absent, the agent only reports them. For nodes whose kubelet logs that it finds orphaned pods.
  */
 export interface SpecNodesOrphans {
   /**
@@ -449,7 +449,7 @@ export interface SpecNodesOrphans {
   readonly podDirectories: 'Report' | 'Remove';
 }
 /**
- * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts.
+ * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill: unlike the kubelet, dustpan warns first and respects PodDisruptionBudgets.
  */
 export interface SpecNodesLocalStorageEviction {
   /**
@@ -477,7 +477,7 @@ export interface SpecNodesLocalStorageEviction {
   readonly defaultLimits?: SpecNodesLocalStorageEvictionDefaultLimits | undefined;
 }
 /**
- * Limits for pods that declare none. Default: none.
+ * Limits for pods that declare none. Default: none. For namespaces without a LimitRange.
  */
 export interface SpecNodesLocalStorageEvictionDefaultLimits {
   /**
@@ -542,7 +542,7 @@ export interface SpecNodesNodePressureThresholds {
   readonly 'memory.available': string;
 }
 /**
- * Amount that the agent frees beyond a crossed threshold, as a percentage or a quantity. Absent (the default) means that it stops when the threshold is met.
+ * Amount that the agent frees beyond a crossed threshold, as a percentage or a quantity. Absent (the default) means that it stops when the threshold is met. For nodes that otherwise cross the threshold again soon.
  */
 export interface SpecNodesNodePressureMinimumReclaim {
   /**
