@@ -132,6 +132,8 @@ const app = {
 /** As CRI-O lists it. */
 const bare = { ...app, id: hex };
 const imported = { id: digest, tags: ['registry.example.com/app:v1'], digests: [] };
+/** As Docker lists it. */
+const short = { id: digest, tags: ['nginx:1'], digests: [`nginx@${other}`] };
 
 test.each([
   ['its tag', 'registry.example.com/app:v1', app, true],
@@ -156,6 +158,7 @@ test.each([
   ['a text too short for an id', 'aaaa', app, false],
   ['its id as the digest of a name', `registry.example.com/z@${digest}`, app, true],
   ['its short name, for a search registry', 'app:v1', app, true],
+  ['its whole name, if the runtime lists the short one', 'docker.io/library/nginx:1', short, true],
   ['an empty text', '', app, false],
   ['a reference of the old Docker runtime', `docker-pullable://registry.example.com/app@${other}`, app, true],
 ])('whether a pod with %s (%s) may use the image', (...[, spec, image, matches]) => {

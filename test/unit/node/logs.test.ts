@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HeldDirectory } from '../../../src/node/logs/directory.ts';
 import { LocalLogs } from '../../../src/node/logs/logs.ts';
@@ -258,6 +259,21 @@ describeOnLinux('each removal', () => {
     symlinkSync('/var/lib/docker/nothing-here', linkPath());
     await expect(remove(logs, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     expect(readdirSync(inPod('main')).sort()).toEqual(['0.log', rotated]);
+    expect(readdirSync(at('containers'))).toHaveLength(1);
+  });
+
+  test.each([
+    ['a broken link', () => inPod('main', '0.log')],
+    ['a link out of the log roots', () => '/var/lib/docker/nothing-here'],
+  ])('keeps %s if the abort comes while it is checked', async (name, target) => {
+    mkdirSync(inPod('main'), { recursive: true });
+    symlinkSync(target(), linkPath());
+    const controller = new AbortController();
+    const removal = removals[name]?.(logs, controller.signal);
+    controller.abort();
+    await expect(removal).rejects.toMatchObject({ name: 'AbortError' });
+    // The check ends later than the wait for it.
+    await setTimeout(50);
     expect(readdirSync(at('containers'))).toHaveLength(1);
   });
 
