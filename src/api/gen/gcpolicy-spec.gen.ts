@@ -134,7 +134,7 @@ export interface SpecPodsTerminated {
    */
   readonly ttlAfterFinishedMs?: number | undefined;
   /**
-   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. For pods that someone reads longer, such as failed ones, or shorter, such as evicted ones.
+   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. Keeps, for example, failed pods longer, or evicted pods shorter.
    */
   readonly ttlByReason?: readonly SpecPodsTerminatedTtlByReasonItem[] | undefined;
   /**
@@ -192,7 +192,7 @@ export interface SpecPodsTerminatedKeepPerOwnerByPhase {
   readonly failed: number;
 }
 /**
- * Deletes pods that are bound to a node that no longer exists. For clusters whose nodes disappear, such as spot instances.
+ * Deletes pods that are bound to a node that no longer exists. The pod collector of kube-controller-manager deletes such pods too, unless it is off.
  */
 export interface SpecPodsOrphaned {
   /**
@@ -201,11 +201,11 @@ export interface SpecPodsOrphaned {
   readonly quarantineMs: number;
 }
 /**
- * Deletes pods that are terminating (have a deletion timestamp) but were never bound to a node. For pods that someone deleted before they were scheduled: no kubelet ends them.
+ * Deletes pods that are terminating (have a deletion timestamp) but were never bound to a node. The pod collector of kube-controller-manager deletes such pods too, unless it is off.
  */
 export interface SpecPodsUnscheduledTerminating {}
 /**
- * Deletes terminating pods on a node that is not ready and has the taint node.kubernetes.io/out-of-service. For a node that an administrator has shut down and tainted, so that its volumes can be attached elsewhere.
+ * Deletes terminating pods on a node that is not ready and has the taint node.kubernetes.io/out-of-service. The pod collector of kube-controller-manager deletes such pods too, unless it is off.
  */
 export interface SpecPodsOutOfService {}
 /**
@@ -213,7 +213,7 @@ export interface SpecPodsOutOfService {}
  */
 export interface SpecPodsSafety {
   /**
-   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit. For clusters whose webhooks or controllers cannot follow many deletions.
+   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit. For clusters whose webhooks or controllers cannot keep up with many deletions.
    */
   readonly maxDeletesPerPass: number;
   /**
@@ -288,7 +288,7 @@ export interface SpecNodesNodeSelectorMatchExpression {
   readonly values?: readonly string[] | undefined;
 }
 /**
- * Removes unused container images, the least recently used first. If absent, the agent removes no image. For nodes whose images the kubelet removes too late, or without regard to images that must stay.
+ * Removes unused container images, the least recently used first. If absent, the agent removes no image. For nodes whose kubelet removes images too late, or images that you need.
  */
 export interface SpecNodesImageGC {
   /**
@@ -313,19 +313,19 @@ export interface SpecNodesImageGC {
    */
   readonly maximumAgeByImage: readonly SpecNodesImageGCMaximumAgeByImageItem[];
   /**
-   * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent. For images that a node must start without a registry.
+   * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent. For images whose pods must start without a registry.
    *
    * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
   readonly keep: readonly string[];
   /**
-   * Patterns, as in keep, for the only images that the agent may remove for space, for age or for node pressure. Empty (the default) means all. An image with several names is removed only if patterns match all of them. Entries of remove select images by themselves. For owners who let dustpan remove some images only, such as those of CI.
+   * Patterns, as in keep, for the only images that the agent may remove for space, for age or for node pressure. Empty (the default) means all. An image with several names is removed only if patterns match all of them. Entries of remove select images by themselves. For administrators who let dustpan remove only some images, such as those of CI.
    *
    * Items: Pattern for an image reference, as in keep, such as registry.example.com/ci/*. A complete digest also selects the tags of its repository, a pattern such as *@* does not; tags that all match cover the digests. An image without a name matches only by its complete ID.
    */
   readonly only: readonly string[];
   /**
-   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any disk usage. Pins, keep, minimumAge, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none. For images that must not run again, such as vulnerable ones.
+   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any disk usage. Pins, keep, minimumAge, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none. For images that must leave all nodes, such as vulnerable ones; pods can pull them again.
    */
   readonly remove: readonly SpecNodesImageGCRemoveItem[];
   /**
@@ -393,7 +393,7 @@ export interface SpecNodesImageGCRemoveItem {
  */
 export interface SpecNodesContainerGC {
   /**
-   * Minimum age of a dead container before the agent may remove it. Default 0s. For people who read the logs of dead containers.
+   * Minimum age of a dead container before the agent may remove it. Default 0s. Useful only if the kubelet's minimum-container-ttl-duration is as long: by default, the kubelet removes them earlier.
    */
   readonly minimumAgeMs: number;
   /**
@@ -411,7 +411,7 @@ export interface SpecNodesContainerGC {
   readonly logs?: SpecNodesContainerGCLogs | undefined;
 }
 /**
- * Removes log files of containers. If absent, the agent removes no log file. For nodes whose log directory grows although the kubelet rotates logs.
+ * Removes log files of containers. If absent, the agent removes no log file. For rotated logs it needs maxRotatedPerContainer or maxBytesPerPod.
  */
 export interface SpecNodesContainerGCLogs {
   /**
@@ -436,7 +436,7 @@ export interface SpecNodesContainerGCLogs {
   readonly warnBytesPerContainer: number | undefined;
 }
 /**
- * Removes orphaned resources: control groups and directories of pods that neither the API server nor the container runtime lists. If absent, the agent only reports them. For nodes whose kubelet logs that it finds orphaned pods.
+ * Removes orphaned resources: control groups and directories of pods that neither the API server nor the container runtime lists. If absent, the agent only reports them. For nodes whose kubelet logs that it finds orphaned pods. Remove also needs agent.orphans of the chart.
  */
 export interface SpecNodesOrphans {
   /**
@@ -449,7 +449,7 @@ export interface SpecNodesOrphans {
   readonly podDirectories: 'Report' | 'Remove';
 }
 /**
- * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill: unlike the kubelet, dustpan warns first and respects PodDisruptionBudgets.
+ * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. Below 100 percent, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.
  */
 export interface SpecNodesLocalStorageEviction {
   /**
@@ -477,7 +477,7 @@ export interface SpecNodesLocalStorageEviction {
   readonly defaultLimits?: SpecNodesLocalStorageEvictionDefaultLimits | undefined;
 }
 /**
- * Limits for pods that declare none. Default: none. For namespaces without a LimitRange.
+ * Limits for pods that declare none. Default: none. For namespaces without a LimitRange, and for emptyDir volumes.
  */
 export interface SpecNodesLocalStorageEvictionDefaultLimits {
   /**

@@ -186,12 +186,8 @@ test('the chart of policies has the specs of its values', async () => {
 });
 
 describe('what values add to objects', () => {
-  test('labels of service accounts, lines of /etc/hosts, fields of monitors', async () => {
+  test('lines of /etc/hosts, fields of monitors', async () => {
     const manifests = await render({ values: everything });
-    const accounts = manifests.filter(({ kind }) => kind === 'ServiceAccount');
-    expect(accounts.flatMap(({ metadata }) => metadata.labels?.['example.com/identity'] ?? [])).toEqual([
-      'cloud',
-    ]);
     expect(workload(manifests, 'Deployment').spec.template.spec).toMatchObject({
       hostAliases: [{ ip: '10.0.0.1', hostnames: ['api.example.com'] }],
     });

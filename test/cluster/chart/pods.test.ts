@@ -163,6 +163,14 @@ describe('pods', () => {
     expect(containers[0].env).toContainEqual({ name: 'DUSTPAN_CRI_SOCKET', value: socket });
   });
 
+  test("have the kubelet's address in a variable after HOST_IP: commands in the pod need it expanded too", async () => {
+    const value = 'https://$(HOST_IP):10260';
+    const [{ env }] = (await agentOf({ 'agent.kubelet.endpoint': value })).containers;
+    const at = env.findIndex(({ name }) => name === 'DUSTPAN_KUBELET_ENDPOINT');
+    expect(env[at]).toEqual({ name: 'DUSTPAN_KUBELET_ENDPOINT', value });
+    expect(env.slice(0, at).map(({ name }) => name)).toContain('HOST_IP');
+  });
+
   test('mount only a socket that lies in /run', async () => {
     const { containers, volumes } = await agentOf({ 'agent.runtime': 'cri-dockerd' });
     const path = '/run/cri-dockerd.sock';
