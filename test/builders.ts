@@ -1,10 +1,11 @@
-import type {
-  HoldRule,
-  LabelSelector,
-  NodesPolicy,
-  Policy,
-  PodsPolicy,
-  TerminatedPolicy,
+import {
+  isInvalid,
+  type HoldRule,
+  type LabelSelector,
+  type NodesPolicy,
+  type Policy,
+  type PodsPolicy,
+  type TerminatedPolicy,
 } from '../src/api/policy/policy.ts';
 import { parsePolicy } from '../src/api/policy/policy-spec.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts';
@@ -143,7 +144,7 @@ type Block = Exclude<keyof NodesPolicy, 'nodeSelector' | 'excludeNamespaces' | '
 /** A rule for nodes with the defaults of the CRD. */
 export function defaultsOf<B extends Block>(block: B): NonNullable<NodesPolicy[B]> {
   const parsed = parsePolicy({ metadata: { name: 'defaults' }, spec: { nodes: { [block]: {} } } });
-  const rule = parsed.kind === 'valid' ? parsed.policy.nodes?.[block] : undefined;
+  const rule = isInvalid(parsed) ? undefined : parsed.nodes?.[block];
   if (rule === undefined) throw new Error(`nodes.${block} has no defaults`);
   return rule;
 }

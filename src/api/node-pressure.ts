@@ -1,15 +1,5 @@
 import { parseQuantity } from '../runtime/text/quantity.ts';
 
-/** The signals that a policy has thresholds for, with upstream's names (pkg/kubelet/eviction/api/types.go). */
-export const thresholdSignals = [
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'memory.available',
-] as const;
-export type ThresholdSignal = (typeof thresholdSignals)[number];
-
 /** The signals of disks: only they are relieved, and only for them a pod is evicted. */
 export const diskSignals = [
   'nodefs.available',
@@ -18,6 +8,10 @@ export const diskSignals = [
   'imagefs.inodesFree',
 ] as const;
 export type DiskSignal = (typeof diskSignals)[number];
+
+/** The signals that a policy has thresholds for, with upstream's names (pkg/kubelet/eviction/api/types.go). */
+export const thresholdSignals = [...diskSignals, 'memory.available'] as const;
+export type ThresholdSignal = (typeof thresholdSignals)[number];
 
 /** All signals that a node may report. The kubelet takes the thresholds of containerfs from nodefs or imagefs. */
 export const nodeSignals = [...thresholdSignals, 'containerfs.available', 'containerfs.inodesFree'] as const;

@@ -24,8 +24,7 @@ export function skewText(clockSkewMs: number): string | undefined {
 }
 
 /** Stops the pass when `stopReason` returns a reason. */
-export const stopIf = <D>(name: string, stopReason: () => string | undefined): Check<D> => ({
-  name,
+export const stopIf = <D>(stopReason: () => string | undefined): Check<D> => ({
   objection: () => {
     const why = stopReason();
     return why === undefined ? undefined : { kind: 'stop', why };
@@ -62,7 +61,6 @@ export class Confirmed<D, R extends { readonly clockSkewMs: number }> {
     const live = new LiveQuery<D, R | Error>({ clock, query: resultOrError((_, signal) => confirm(signal)) });
     this.#live = live;
     this.check = {
-      name: 'policiesUnchanged',
       live,
       objection: (decision) => {
         const response = live.response(decision);
@@ -91,7 +89,6 @@ export const clocksAgree = <D>(
   confirmed: Pick<Confirmed<D, { readonly clockSkewMs: number }>, 'clockSkewMs'>,
   isAged: (decision: D) => boolean,
 ): Check<D> => ({
-  name: 'clocksAgree',
   objection: (decision) =>
     isAged(decision) && isSkewed(confirmed.clockSkewMs(decision))
       ? { kind: 'keep', reason: 'ClockUnsure' }
@@ -143,7 +140,6 @@ export function namespaceUnchanged<D extends { readonly target: { readonly names
     },
   });
   return {
-    name: 'namespaceUnchanged',
     live,
     objection: (decision) => {
       const reason = recheckNamespace(live.response(decision), known(decision.target.namespace));
@@ -196,7 +192,7 @@ interface PassStart {
 
 /** Stops the pass when the cached policies have changed since the plan, or the clock has jumped since the pass began. */
 export const nodeUnchanged = <D>({ governance, clock, policy, began }: PassStart): Check<D> =>
-  stopIf('nodeUnchanged', () => {
+  stopIf(() => {
     const now = governance();
     if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
     return jumpMs(began, momentOf(clock)) === 0 ? undefined : 'the clock has jumped';

@@ -18,7 +18,6 @@ export interface Stop {
 
 /** One condition under which an object may be removed. */
 export interface Check<D> {
-  readonly name: string;
   /** The live query whose response the check needs; undefined = it needs only the memory of this process. */
   readonly live?: Pick<LiveQuery<D, unknown>, 'refresh' | 'isFresh'>;
   /** Called after the live response, and again right before the action. Synchronous, so that nothing can change in between. */

@@ -72,7 +72,7 @@ function ranked(
     if (before !== undefined)
       throw one.at('metadata').at('name').wrong(`"${name}" is given twice, see ${before}`);
     places.set(name, one.file);
-    const { policy } = parsePolicy(one.object());
+    const policy = parsePolicy(one.object());
     const problems = isInvalid(policy) && !storedInvalid.has(name) ? policy.problems : [];
     throwAll([...unknownFields(one), ...problems.map((problem) => problemOf(one, problem))]);
     return { policy, name, status: one.object()['status'] };

@@ -41,5 +41,5 @@ export class PolicyFeed implements WatchedStore {
 export function storedPolicy(name: string, resourceVersion: string, uid = `uid-${name}`): RawFacts {
   const metadata = { name, uid, resourceVersion };
   const object = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata };
-  return { uid, name, namespace: undefined, resourceVersion, object };
+  return { uid, name, resourceVersion, object };
 }

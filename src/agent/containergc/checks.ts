@@ -110,7 +110,6 @@ type LiveAnswers = Omit<ContainerChecks, 'checks'>;
 
 /** A pod that exists may be over: the pods that the API server just listed decide in `stillUnused`. A pod that is not among them is kept. */
 const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
-  name: 'podIsGone',
   live: pods,
   objection: (removal) => {
     const answer = pods.response(removal);
@@ -123,7 +122,6 @@ const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
 });
 
 const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerCheckDeps): Checked => ({
-  name: 'stillUnused',
   live: listing,
   objection: (removal) => {
     const listed = listing.response(removal);

@@ -46,7 +46,6 @@ export function imageChecks(
     query: resultOrError((_, signal) => observe(signal)),
   });
   const stillUnused: Check<ImageRemoval> = {
-    name: 'stillUnused',
     live: listing,
     objection: (decision) => {
       const facts = listing.response(decision);

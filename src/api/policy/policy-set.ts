@@ -58,7 +58,7 @@ interface Known {
 
 /** The fingerprint contains the spec and the annotation: a default that changed with the CRD, a restored backup, or the end of a hold does not change the generation. */
 function knownOf(object: StoredObject): Known {
-  const { policy } = parsePolicy(object);
+  const policy = parsePolicy(object);
   const skipHoldOf = isInvalid(policy) ? undefined : policy.skipHoldOf;
   const fingerprint = JSON.stringify([policy.uid, policy.generation, skipHoldOf, object['spec']]);
   return { object, policy, fingerprint };

@@ -166,12 +166,8 @@ function selectorOf({ matchLabels = {}, matchExpressions = [] }: SpecPodsPodSele
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 const unlessNegative = (value: number): number | undefined => (value < 0 ? undefined : value);
 
-type ParsedPolicy =
-  | { readonly kind: 'valid'; readonly policy: Policy }
-  | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
-
 /** Parses a stored GCPolicy. A policy that the API server's validation would reject today is invalid. Never throws. */
-export function parsePolicy(raw: unknown): ParsedPolicy {
+export function parsePolicy(raw: unknown): Policy | InvalidPolicy {
   const object = isObject(raw) ? raw : {};
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
   const identity = identityOf(metadata);
@@ -182,18 +178,15 @@ export function parsePolicy(raw: unknown): ParsedPolicy {
   });
   if (valid !== undefined && identity.name !== '') {
     const skipHoldOf = skippedHold(metadata['annotations']);
-    return { kind: 'valid', policy: { ...identity, skipHoldOf, ...policyOfSpec(decodeSpec(valid)) } };
+    return { ...identity, skipHoldOf, ...policyOfSpec(decodeSpec(valid)) };
   }
   const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
   const isRanked = !problems.some((problem) => /^spec\.(mode|priority): /.test(problem));
   return {
-    kind: 'invalid',
-    policy: {
-      ...identity,
-      priority: problems.some(isAboutPriority) ? undefined : priorityOf(value),
-      ...selectedBy(isRanked && isObject(value) ? value : { pods: {}, nodes: {} }),
-      problems: [...nameless, ...problems],
-    },
+    ...identity,
+    priority: problems.some(isAboutPriority) ? undefined : priorityOf(value),
+    ...selectedBy(isRanked && isObject(value) ? value : { pods: {}, nodes: {} }),
+    problems: [...nameless, ...problems],
   };
 }
 

@@ -1,41 +1,21 @@
-import { asObject, asObjects, asText, parseJson } from '../../kube/codec/json.ts';
+import { inJson } from '../../kube/cache/resources.ts';
 import type { KubeTransport } from '../../kube/http/transport.ts';
+import { listObjects } from '../cli/list-objects.ts';
 import { agentLabels, agentPodOf, type AgentPod } from './pod.ts';
-
-const pageSize = 500;
 
 /** Lists the pods of agents in which a command can run: of one node, or of all; one for each node. */
 export async function findAgents(
-  transport: Pick<KubeTransport, 'send'>,
+  transport: KubeTransport,
   node: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly AgentPod[]> {
-  const query = {
-    labelSelector: agentLabels,
-    limit: String(pageSize),
-    ...(node !== undefined && { fieldSelector: `spec.nodeName=${node}` }),
-  };
-  const agents = new Map<string, AgentPod>();
-  let token = '';
-  do {
-    const page = await listPods(transport, token === '' ? query : { ...query, continue: token }, signal);
-    for (const pod of asObjects(page['items'])) {
-      const agent = agentPodOf(pod);
-      if (agent !== undefined) agents.set(agent.node, agent);
-    }
-    token = asText(asObject(page['metadata'])['continue']);
-  } while (token !== '');
-  return [...agents.values()];
-}
-
-async function listPods(
-  transport: Pick<KubeTransport, 'send'>,
-  query: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>>> {
+  const ofNode = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
+  const query = { labelSelector: agentLabels, ...ofNode };
+  const resource = inJson({ name: 'pods', path: '/api/v1/pods', query }, agentPodOf);
   try {
-    const { body } = await transport.send({ method: 'GET', path: '/api/v1/pods', query }, signal);
-    return asObject(parseJson(body));
+    const agents = await listObjects({ transport, resource }, signal);
+    const found = agents.filter((agent) => agent !== undefined);
+    return [...new Map(found.map((agent) => [agent.node, agent])).values()];
   } catch (cause) {
     throw new Error('listing the pods of agents', { cause });
   }

@@ -122,12 +122,15 @@ export class AgentLoops {
 
   /** Runs all loops until the signal aborts. */
   async run(passes: Passes, signal: AbortSignal): Promise<void> {
+    const { storage, pressure } = this.#beats;
+    const intervalMs = this.#deps.config.localStoragePeriodMs;
     await Promise.all([
       this.#collect(passes, signal),
-      this.#storage(passes.storage, signal),
-      this.#pressure(passes.pressure, signal),
+      this.#measure(passes.storage, { name: 'localstorage', intervalMs, heartbeat: storage }, signal),
+      this.#measure(passes.pressure, { name: 'nodepressure', intervalMs, heartbeat: pressure }, signal),
       this.#report(passes, signal),
-      this.#usage(passes.usage, signal),
+      // Nothing depends on it, so it has no liveness check.
+      this.#measure(passes.usage, { name: 'usage', intervalMs: usagePeriods * intervalMs }, signal),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
   }
@@ -145,28 +148,14 @@ export class AgentLoops {
     return this.#loop(reportNext, { ...options, isHeld, wake: this.#wakes.report }, signal);
   }
 
-  /** It removes nothing, so it may overlap with the other passes. */
-  #storage(pass: Pass, signal: AbortSignal): Promise<void> {
-    const { config, random } = this.#deps;
-    const intervalMs = config.localStoragePeriodMs;
-    const firstDelayMs = firstStorageMs(intervalMs, random());
-    const heartbeat = this.#beats.storage;
-    return this.#loop(pass, { name: 'localstorage', intervalMs, jitter, firstDelayMs, heartbeat }, signal);
-  }
-
-  #pressure(pass: Pass, signal: AbortSignal): Promise<void> {
-    const { config, random } = this.#deps;
-    const intervalMs = config.localStoragePeriodMs;
-    const firstDelayMs = firstStorageMs(intervalMs, random());
-    const heartbeat = this.#beats.pressure;
-    return this.#loop(pass, { name: 'nodepressure', intervalMs, jitter, firstDelayMs, heartbeat }, signal);
-  }
-
-  /** Needs no liveness check: nothing depends on it. */
-  #usage(pass: Pass, signal: AbortSignal): Promise<void> {
-    const intervalMs = usagePeriods * this.#deps.config.localStoragePeriodMs;
-    const firstDelayMs = firstStorageMs(intervalMs, this.#deps.random());
-    return this.#loop(pass, { name: 'usage', intervalMs, jitter, firstDelayMs }, signal);
+  /** Removes nothing, so it may overlap with other passes. */
+  #measure(
+    pass: Pass,
+    options: Pick<LoopOptions, 'name' | 'intervalMs' | 'heartbeat'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const firstDelayMs = firstStorageMs(options.intervalMs, this.#deps.random());
+    return this.#loop(pass, { ...options, jitter, firstDelayMs }, signal);
   }
 
   async #collect({ containers, images }: Passes, signal: AbortSignal): Promise<void> {

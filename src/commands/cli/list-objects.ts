@@ -4,12 +4,9 @@ import type { KubeTransport } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 
 /** All objects of a collection. `pageSize`: a page of them is held in memory. */
-export async function listObjects<T>(
-  { transport, resource, pageSize }: ListOf<T>,
-  signal: AbortSignal,
-): Promise<readonly T[]> {
-  const source = { transport, clock, random: Math.random, resource, pageSize };
+export async function listObjects<T>(collection: ListOf<T>, signal: AbortSignal): Promise<readonly T[]> {
   const add = (items: T[], item: T): void => void items.push(item);
+  const source = { ...collection, clock, random: Math.random };
   const { list } = await readList(source, { begin: (): T[] => [], add }, signal);
   return list;
 }
@@ -17,5 +14,5 @@ export async function listObjects<T>(
 interface ListOf<T> {
   readonly transport: KubeTransport;
   readonly resource: Resource<T>;
-  readonly pageSize: number;
+  readonly pageSize?: number;
 }

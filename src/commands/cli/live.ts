@@ -13,8 +13,6 @@ interface Live<S, V extends object> {
   /** The value of -o json. It has no ages: a change of ages alone is not printed without a terminal. */
   readonly viewOf: (state: S, now: Date) => V;
   readonly linesOf: (view: V, screen: Screen) => readonly string[];
-  /** For standard error; undefined = none. */
-  readonly warningOf?: (state: S) => string | undefined;
 }
 
 /** Where lines are printed. */
@@ -90,9 +88,9 @@ class Printer<S, V extends object> {
   }
 
   async print(state: S): Promise<void> {
-    const { viewOf, linesOf, warningOf } = this.#live;
+    const { viewOf, linesOf } = this.#live;
     const { output, watch } = this.#config;
-    const { stdout, stderr } = this.#system;
+    const { stdout } = this.#system;
     const now = clock.now();
     const view = viewOf(state, now);
     this.#view = view;
@@ -106,8 +104,6 @@ class Printer<S, V extends object> {
     const before = this.#shown === '' ? '' : separators[output];
     this.#shown = current;
     stdout((isInPlace ? clearScreen : before) + text);
-    const warning = warningOf?.(state);
-    if (warning !== undefined) stderr(problemLine(`warning: ${warning}`));
   }
 }
 

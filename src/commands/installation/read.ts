@@ -172,10 +172,7 @@ class InstallationReader {
   }
 
   async nodes(): Promise<Installation['nodes']> {
-    const list = listObjects(
-      { transport: this.#transport, resource: nodesResource(), pageSize },
-      this.#signal,
-    );
+    const list = listObjects({ transport: this.#transport, resource: nodesResource() }, this.#signal);
     return await this.#unlessDenied(list, 'nodes');
   }
 
@@ -295,7 +292,7 @@ class InstallationReader {
     const resource = inJson(collection, fromJson);
     try {
       return await this.#unlessDenied(
-        listObjects({ transport: this.#transport, resource, pageSize }, this.#signal),
+        listObjects({ transport: this.#transport, resource }, this.#signal),
         what,
       );
     } catch (err) {
@@ -361,9 +358,6 @@ const leaseRight = ({ lease, leaseName }: Controller): readonly Right[] =>
           name: leaseName.name,
         },
       ];
-
-/** A pod has about 10 KB. */
-const pageSize = 500;
 
 interface WorkloadWithArgs extends Workload {
   readonly component: string;

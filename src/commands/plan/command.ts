@@ -146,7 +146,7 @@ const planFormats = {
 type PlanFormat = (typeof planFormats.names)[number];
 
 /** Collects names, separated by commas. */
-const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
+export const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
   list(given.replaceAll(',', '\n'), before);
 
 /** Adds the nodes whose objects are read through the pods of their agents. */

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { criRuntime } from '../../cri/client.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { socketPath } from '../../cri/sockets.ts';
-import { listPages } from '../../kube/cache/list-watch.ts';
 import { nodePodsResource, type NodePodFacts } from '../../kube/cache/node-pods.ts';
 import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import type { KubeTransport } from '../../kube/http/transport.ts';
@@ -15,11 +14,11 @@ import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
 import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
-import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { impossibleNote, inOrder, type NodePart } from '../../snapshot/plan-facts.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
+import { listObjects } from '../cli/list-objects.ts';
 
 interface Given {
   readonly transport: KubeTransport;
@@ -92,10 +91,7 @@ export async function podsOnNode(
   transport: KubeTransport,
   signal: AbortSignal,
 ): Promise<readonly NodePodFacts[]> {
-  const source = { transport, clock, random: Math.random, resource: nodePodsResource(name) };
-  const pods: NodePodFacts[] = [];
-  for await (const { items } of listPages(source, signal)) pods.push(...items);
-  return pods;
+  return await listObjects({ transport, resource: nodePodsResource(name) }, signal);
 }
 
 /** Image volumes, by the id of their container: they are in the specs of pods, and where the pod of a container is not known, only the runtime knows them. */

@@ -67,7 +67,8 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
 /** Namespaces by name; undefined = not known. */
 export type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
 
-interface Place {
+/** A node, with what the plans of pods on it need. */
+export interface Place {
   readonly part: NodePart;
   readonly governance: NodeGovernance;
   readonly namespaces: Namespaces;

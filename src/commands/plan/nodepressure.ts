@@ -18,20 +18,14 @@ import {
   type ReclaimResult,
   type SignalState,
 } from '../../api/node-pressure.ts';
-import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { nodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
-import { explainRefused, refusal, timesOf, type Namespaces, type RefusedPod } from './localstorage.ts';
-
-interface Place {
-  readonly part: NodePart;
-  readonly governance: NodeGovernance;
-  readonly namespaces: Namespaces;
-}
+import { explainRefused, refusal, timesOf, type Place, type RefusedPod } from './localstorage.ts';
 
 /** The signals of a node, and what has to be freed for them. */
 interface NodePressure {

@@ -6,6 +6,7 @@ import { inJson, namespacesResource } from '../../kube/cache/resources.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { ApiError, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { listObjects } from '../cli/list-objects.ts';
 import { noNamespace } from '../plan/filter.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { listsOf, type SnapshotList, type SnapshotPods } from './kinds.ts';
@@ -81,13 +82,11 @@ async function writeMissingKind(
 /** The names of all namespaces, for a message; none where they may not be listed. */
 async function namespacesOf(deps: ClusterPartDeps, signal: AbortSignal): Promise<readonly string[]> {
   try {
-    const names: string[] = [];
-    for await (const { items } of listPages(
-      { ...deps, random: Math.random, resource: namespacesResource() },
+    const namespaces = await listObjects(
+      { transport: deps.transport, resource: namespacesResource() },
       signal,
-    ))
-      names.push(...items.map(({ name }) => name));
-    return names;
+    );
+    return namespaces.map(({ name }) => name);
   } catch (err) {
     if (err instanceof ApiError) return [];
     throw err;
@@ -150,9 +149,7 @@ async function* itemsOf(
 
 /** Names of stored policies that today's validation refuses: in the cluster they block all deletions they might govern (docs/adr/0011). */
 const namesOfInvalid = (policies: readonly JsonObject[]): readonly string[] =>
-  policies
-    .map((policy) => parsePolicy(policy).policy)
-    .flatMap((policy) => (isInvalid(policy) ? [policy.name] : []));
+  policies.map(parsePolicy).flatMap((policy) => (isInvalid(policy) ? [policy.name] : []));
 
 /** Retries of a throttled or restarting server, as a person would. */
 const retries = 4;

@@ -60,7 +60,7 @@ interface Named extends Found {
 /** All problems, worst first; the same problem of several objects is listed once. */
 export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
   const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
-  const ranked = rankPolicies(read.map(({ parsed }) => parsed.policy)).filter(isValid);
+  const ranked = rankPolicies(read.map(({ parsed }) => parsed)).filter(isValid);
   const hasAgents = whyNoAgents(installation) === undefined;
   const all: readonly Named[] = [
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
@@ -109,7 +109,8 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
   };
 }
 
-const earliest = (times: readonly (string | undefined)[]): string | null =>
+/** The first of RFC 3339 times; null = none is known. */
+export const earliest = (times: readonly (string | null | undefined)[]): string | null =>
   times.flatMap((time) => time ?? []).toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 
 /** The time that the controller has to observe a new policy. */
@@ -125,15 +126,15 @@ interface PolicyContext {
 
 function ofPolicy(
   policy: GCPolicy,
-  parsed: ReturnType<typeof parsePolicy>,
+  parsed: Policy | InvalidPolicy,
   { ranked, hasAgents, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
   const describe = `kubectl describe gcpolicy ${nameOf(policy)}`;
   const refused = conditionOf(conditions, 'Accepted', 'False');
-  if (parsed.kind === 'invalid') {
-    const message = invalidPolicyText(parsed.policy);
+  if (isInvalid(parsed)) {
+    const message = invalidPolicyText(parsed);
     const since = refused?.lastTransitionTime;
     return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since, command: edit }];
   }
@@ -142,7 +143,7 @@ function ofPolicy(
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True'), describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
-    ...shadowed(policy, parsed.policy, ranked.slice(0, ranked.indexOf(parsed.policy))),
+    ...shadowed(policy, parsed, ranked.slice(0, ranked.indexOf(parsed))),
     ...unseen(policy, now),
     ...(hasAgents ? behind(policy, now) : []),
   ];

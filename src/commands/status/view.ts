@@ -12,7 +12,7 @@ import {
 } from '../installation/facts.ts';
 import { excludedNodes } from '../installation/problems.ts';
 import { fullestFirst } from '../top/nodes.ts';
-import { troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
+import { earliest, troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */
 export type StatusView = ReturnType<typeof statusView>;
@@ -24,7 +24,7 @@ export function statusView(facts: StatusFacts, now: Date) {
   const troubled = new Set(trouble.flatMap(({ kind, names }) => (kind === 'Node' ? names : [])));
   const nodes = reports?.map((report) => nodeRow(report, troubled)).toSorted(byNeed);
   const stored = new Map(policies?.map((policy) => [policy.metadata?.name ?? '', policy]));
-  const parsed = policies?.map((policy) => parsePolicy(policy).policy);
+  const parsed = policies?.map(parsePolicy);
   const rows = rankPolicies(parsed ?? []).map((policy) => {
     const own = nodes?.filter((node) => node.policy === policy.name);
     return policyRow(policy, stored.get(policy.name) ?? {}, own);
@@ -92,11 +92,6 @@ type PolicyRow = ReturnType<typeof policyRow>;
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 const orZero = (count: number | undefined): number => count ?? 0;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-
-function earliest(times: readonly (string | null | undefined)[]): string | null {
-  const known = times.filter((time) => typeof time === 'string');
-  return orNull(known.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0]);
-}
 
 function policyRow(
   policy: Policy | InvalidPolicy,

@@ -11,9 +11,6 @@ import { noNamespace } from '../plan/filter.ts';
 import type { TopKind, TopQuestion } from './command.ts';
 import { fastest, largest, type TopFacts } from './facts.ts';
 
-/** A report may have 50 KB; the text of one page is held in memory. */
-const pageSize = 500;
-
 /** Reads the reports, the names of the nodes, and the selected objects. Throws UsageError for a node that is not known. */
 export async function readTop(
   question: TopQuestion,
@@ -46,7 +43,7 @@ async function listReports(
     return { ...report, usage: report.usage && partOf(report.usage, kind) };
   });
   try {
-    return await listObjects({ transport, resource, pageSize }, signal);
+    return await listObjects({ transport, resource }, signal);
   } catch (cause) {
     if (isNotFound(cause))
       throw new Error('the kind NodeGCReport is not installed in the cluster: is dustpan?');
@@ -121,7 +118,7 @@ const listMetadata = (
   transport: KubeTransport,
   resource: Resource<Identified>,
   signal: AbortSignal,
-): Promise<readonly Identified[]> => listObjects({ transport, resource, pageSize: 500 }, signal);
+): Promise<readonly Identified[]> => listObjects({ transport, resource }, signal);
 
 /** Nothing if namespaces may not be listed. */
 async function refuseUnknownNamespace(

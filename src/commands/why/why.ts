@@ -1,6 +1,5 @@
 import { removedObject } from '../../agent/imagegc/records.ts';
 import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
-import { listPages } from '../../kube/cache/list-watch.ts';
 import { removedObjectsResource } from '../../kube/cache/removed-objects.ts';
 import { asObject, asObjects, asText, parseJson } from '../../kube/codec/json.ts';
 import { ApiError, isDenied, isNotFound } from '../../kube/http/transport.ts';
@@ -9,10 +8,10 @@ import { readRemovals } from '../../snapshot/directory.ts';
 import { podRemovalOf, removalsOf, type Removal, type RemovedFrom } from './removed.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
+import { listObjects } from '../cli/list-objects.ts';
 import { formatted } from '../cli/output.ts';
 import { progressOf, type Progress } from '../cli/progress.ts';
 import { readFacts, timeOf } from '../plan/plan.ts';
@@ -131,17 +130,15 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
   const { signal } = new AbortController();
   const resource = removedObjectsResource(question.node);
   return await usingCluster(kube, async ({ transport }) => {
-    const source = { transport, clock, random: Math.random, resource };
-    const nodes: RemovedFrom[] = [];
     try {
-      for await (const { items } of listPages(source, signal)) nodes.push(...items);
+      const nodes = await listObjects({ transport, resource }, signal);
+      return { removed: removalsOf(question, nodes) };
     } catch (err) {
       if (isNotFound(err)) return { removed: [] };
       if (err instanceof ApiError)
         return { removed: [], remark: `; the reports of nodes cannot be read: ${errorLine(err)}` };
       throw new Error('listing nodegcreports', { cause: err });
     }
-    return { removed: removalsOf(question, nodes) };
   });
 }
 

@@ -53,7 +53,6 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   });
   const pods = livePods(deps);
   const podUnchanged: Check<PodEviction> = {
-    name: 'podUnchanged',
     live: pods,
     objection: (eviction) => {
       const pod = pods.response(eviction);
@@ -61,12 +60,10 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     },
   };
   const stillDecided: Check<PodEviction> = {
-    name: 'stillDecided',
     objection: (eviction) => keepFor(withdrawn(eviction, decideAgain(eviction))),
   };
   // The plan has judged the measurement by our clock; either clock may be wrong.
   const freshByServerClock: Check<PodEviction> = {
-    name: 'freshByServerClock',
     objection: (eviction) => {
       const { request } = (decideAgain(eviction) ?? eviction).target;
       const serverNow = new Date(clock.now().getTime() - confirmed.clockSkewMs(eviction));
@@ -74,7 +71,7 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     },
   };
   const checks = [
-    stopIf<PodEviction>('mayContinue', stopReason),
+    stopIf<PodEviction>(stopReason),
     confirmed.check,
     namespaceUnchanged<PodEviction>({
       clock,
@@ -111,7 +108,6 @@ function mayEvict({ clock, live }: EvictionCheckDeps): Check<PodEviction> {
     query: ({ target }, signal) => live.mayEvict(target.namespace, signal),
   });
   return {
-    name: 'mayEvict',
     live: right,
     objection: (eviction) =>
       keepFor(

@@ -100,7 +100,6 @@ const unlessBegun = (
   { live, whenSlow, ...check }: Check<PodDeletion>,
   begun: ReadonlySet<PodDeletion>,
 ): Check<PodDeletion> => ({
-  name: check.name,
   objection: (deletion) => (begun.has(deletion) ? undefined : check.objection(deletion)),
   ...(whenSlow && { whenSlow }),
   ...(live && {

@@ -63,9 +63,13 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     }),
   });
   const isOptedOut = keepLabels(deps);
-  const leaseHeld = stopIf<PodDeletion>('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost'));
+  const leaseHeld = stopIf<PodDeletion>(() => (holdsLease() ? undefined : 'the lease is lost'));
+  const planCurrent = stopIf<PodDeletion>(() => (isStale() ? 'the plan is out of date' : undefined));
+  const notKept: Check<PodDeletion> = {
+    objection: (deletion) => (isOptedOut(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
+  };
   const checks: readonly Check<PodDeletion>[] = [
-    stopIf('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
+    planCurrent,
     // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
     nodeStillGone(deps),
     confirmed.check,
@@ -75,10 +79,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
       read: (name, signal) => live.namespace(name, signal),
       known: (name) => planned.get(name),
     }),
-    {
-      name: 'notKept',
-      objection: (deletion) => (isOptedOut(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
-    },
+    notKept,
     clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
   return { leaseHeld, checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
@@ -100,7 +101,6 @@ function nodeStillGone({ live: reads, clock, log }: PodCheckDeps): Check<PodDele
     },
   });
   return {
-    name: 'nodeStillGone',
     live,
     objection: (deletion) => {
       const node = live.response(deletion);

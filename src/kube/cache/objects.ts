@@ -118,7 +118,6 @@ export interface ReplicaSetFacts {
 export interface RawFacts {
   readonly uid: string;
   readonly name: string;
-  readonly namespace: string | undefined;
   readonly resourceVersion: string;
   readonly object: Readonly<Record<string, unknown>>;
 }

@@ -57,21 +57,19 @@ export interface Resource<T> {
   readonly codec: Codec<T>;
 }
 
-/** The pods of the cluster, of one node, or of one namespace. */
+/** The pods of the cluster, or of one namespace. */
 export function podsResource(options: {
   /** Evaluated for each object: relist after a change. */
   readonly labelKeys: () => LabelKeys;
-  readonly nodeName?: string;
   readonly namespace?: string | undefined;
 }): Resource<PodFacts> {
-  const query = options.nodeName === undefined ? {} : fieldSelector('spec.nodeName', options.nodeName);
   const scope = options.namespace === undefined ? '' : `/namespaces/${options.namespace}`;
-  return builtIn({ name: 'pods', path: `/api/v1${scope}/pods`, query }, podCodec(options.labelKeys));
+  return builtIn({ name: 'pods', path: `/api/v1${scope}/pods`, query: {} }, podCodec(options.labelKeys));
 }
 
 /** All nodes, or the one named `name`, with all their labels. */
 export function nodesResource(options: { readonly name?: string } = {}): Resource<NodeFacts> {
-  const query = options.name === undefined ? {} : fieldSelector('metadata.name', options.name);
+  const query = options.name === undefined ? {} : { fieldSelector: `metadata.name=${options.name}` };
   return builtIn({ name: 'nodes', path: '/api/v1/nodes', query }, nodeCodec());
 }
 
@@ -219,11 +217,9 @@ function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
   const meta: Unchecked<V1ObjectMeta> = asObject(object['metadata']);
   const uid = asText(meta.uid);
   if (uid === '') throw new MalformedError('object without metadata.uid');
-  const namespace = asText(meta.namespace) || undefined;
   return {
     uid,
     name: asText(meta.name),
-    namespace,
     resourceVersion: asText(meta.resourceVersion),
     object: { ...object, metadata: keptMetadata(meta) },
   };
@@ -251,8 +247,4 @@ const metadataFields = [
 
 function builtIn<T>(where: Pick<Resource<T>, 'name' | 'path' | 'query'>, itemCodec: Codec<T>): Resource<T> {
   return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };
-}
-
-function fieldSelector(field: string, value: string): Readonly<Record<string, string>> {
-  return { fieldSelector: `${field}=${value}` };
 }

@@ -15,7 +15,7 @@ import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 type Spec = Readonly<Record<string, unknown>>;
 
 const policy = (name: string, spec: Spec = { pods: {} }): Policy | InvalidPolicy =>
-  parsePolicy({ metadata: { name }, spec }).policy;
+  parsePolicy({ metadata: { name }, spec });
 const app = (value: string): Spec => ({ matchLabels: { app: value } });
 const broken = { pods: { podSelector: 'app=x' } };
 

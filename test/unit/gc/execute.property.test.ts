@@ -72,7 +72,7 @@ async function run({ checks, steps, stepCount, concurrency, objects }: Given): P
       events.push({ kind: 'objection', object, isStop });
       return isStop ? { kind: 'stop', why: 'a check' } : { kind: 'keep', reason: 'InUse' };
     };
-    return { name: String(i), live, objection };
+    return { live, objection };
   };
   const act = async (object: number): Promise<StepResult> => {
     events.push({ kind: 'action', object, atMs: clock.monotonicMs() });

@@ -33,7 +33,7 @@ describe('an objection', () => {
     },
   ])('$objection.kind', async ({ objection, calls, kinds }) => {
     const { stopped } = await fixture.run({
-      execution: { checks: [{ name: 'any', objection: only('b', objection) }] },
+      execution: { checks: [{ objection: only('b', objection) }] },
     });
     expect(fixture.calls).toEqual(calls);
     expect(fixture.kinds).toEqual(kinds);
@@ -63,7 +63,6 @@ describe('an object that needs several requests', () => {
   test('is kept after the first request if a check objects by then', async () => {
     let hasLabel = false;
     const check: Check<string> = {
-      name: 'label',
       objection: () => (hasLabel ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
     };
     const setFailed = (): Promise<StepResult> => {
@@ -96,7 +95,7 @@ describe('failures of the connection', () => {
     return fixture.run({ execution: { steps: [step], isHopeless, ...over } });
   };
   const keeping = {
-    checks: [{ name: 'label', objection: only('b', { kind: 'keep', reason: 'KeepMarked' }) }],
+    checks: [{ objection: only('b', { kind: 'keep', reason: 'KeepMarked' }) }],
   };
 
   test.each<[string, StepResult | Error, stops: boolean, kinds: string, over?: Partial<Execution<string>>]>([
@@ -224,7 +223,6 @@ describe('a pass', () => {
   test('does nothing after a shutdown during the last check', async () => {
     const stop = new AbortController();
     const stopping: Check<string> = {
-      name: 'stopping',
       objection: () => {
         stop.abort();
         return undefined;
@@ -235,7 +233,7 @@ describe('a pass', () => {
   });
 
   test('that another worker has stopped does nothing more, even with fresh responses', async () => {
-    const stopping = { name: 'stopping', objection: only('b', { kind: 'stop', why: 'lease lost' }) };
+    const stopping = { objection: only('b', { kind: 'stop', why: 'lease lost' }) };
     const checks = [stopping, fixture.check('node')];
     await fixture.run({ decisions: ['a', 'b'], execution: { checks, concurrency: 2 } });
     expect(fixture.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
@@ -310,7 +308,7 @@ describe('a response', () => {
       },
     });
     const { stopped } = await fixture.run({
-      execution: { checks: [{ name: 'pod', live, objection: () => undefined }] },
+      execution: { checks: [{ live, objection: () => undefined }] },
     });
     expect(fixture.calls).toEqual(['query a']);
     expect(fixture.kinds).toEqual(['a failed', 'b failed']);
@@ -329,7 +327,7 @@ describe('a response', () => {
           stop.abort();
         }),
     });
-    const checks = [{ name: 'pod', live, objection: () => undefined }];
+    const checks = [{ live, objection: () => undefined }];
     const { stopped, outcomes } = await fixture.run({ execution: { checks }, signal: stop.signal });
     expect([stopped?.why, outcomes]).toEqual(['shutting down', []]);
   });

@@ -55,7 +55,7 @@ export class PassFixture {
       },
       ...rest,
     });
-    return { name, live, objection };
+    return { live, objection };
   }
 
   get kinds(): readonly string[] {

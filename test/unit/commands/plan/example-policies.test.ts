@@ -22,7 +22,7 @@ function verdicts(
   example: string,
   { labelledNamespaces, ...facts }: World,
 ): Readonly<Record<string, string>> {
-  const { policy } = parsePolicy(yamlObject(`examples/${example}.yaml`));
+  const policy = parsePolicy(yamlObject(`examples/${example}.yaml`));
   const seen = factsOf({ policies: [policy], ...facts });
   const namespaces = labelledNamespaces === undefined ? seen.namespaces : byUid(labelledNamespaces);
   const { decisions } = planUnits({ ...seen, namespaces }, { now, kept: true, assumeElapsed: false });

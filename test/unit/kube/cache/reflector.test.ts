@@ -12,7 +12,7 @@ import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } fr
 describe('the requests', () => {
   test('the list is consistent, the watch continues where it ended, both with the selector', async () => {
     const { api } = await startWatching(apiWith('a'), {
-      resource: podsResource({ labelKeys: () => 'all', nodeName: 'n' }),
+      resource: { ...podsResource({ labelKeys: () => 'all' }), query: { fieldSelector: 'spec.nodeName=n' } },
       random: () => 0.5,
     });
     expect(api.lists[0]?.query).toEqual({ fieldSelector: 'spec.nodeName=n', limit: '2' });
