@@ -65,7 +65,7 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
 }
 
 /** Namespaces by name; undefined = not known. */
-export type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
+type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
 
 /** A node, with what the plans of pods on it need. */
 export interface Place {
