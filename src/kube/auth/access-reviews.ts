@@ -55,8 +55,8 @@ export class AccessReviews {
 
   constructor(deps: AccessReviewsDeps) {
     this.#deps = deps;
-    this.#users = new Expiring(deps.clock, rememberedResults);
-    this.#rights = new Expiring(deps.clock, rememberedResults);
+    this.#users = new Expiring(deps.clock);
+    this.#rights = new Expiring(deps.clock);
   }
 
   /** `authorization` is the value of the header. Rejects if the API server does not decide. */
@@ -139,15 +139,13 @@ function userIn({ authenticated, user }: Unchecked<V1TokenReviewStatus>): User |
   return { ...rest, user: name };
 }
 
-/** A cache whose entries each expire after their own time; with more than `limit` entries it drops the oldest. */
+/** A cache whose entries each expire after their own time; with too many entries it drops the oldest. */
 class Expiring<T> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #limit: number;
   readonly #known = new Map<string, { readonly untilMs: number; readonly value: T }>();
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>, limit: number) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;
-    this.#limit = limit;
   }
 
   get(key: string): T | undefined {
@@ -159,6 +157,6 @@ class Expiring<T> {
     this.#known.delete(key);
     this.#known.set(key, { untilMs: this.#clock.monotonicMs() + ttlMs, value });
     const [oldest] = this.#known.keys();
-    if (this.#known.size > this.#limit && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > rememberedResults && oldest !== undefined) this.#known.delete(oldest);
   }
 }

@@ -44,8 +44,6 @@ interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
   readonly deadline?: () => AbortSignal;
   readonly mounts?: () => Promise<readonly Mount[]>;
-  /** Files that one call of `removeDirectory` may remove. */
-  readonly maxFilesRemoved?: number;
 }
 
 /** A search takes milliseconds if there are no orphans; this is for a node full of them, or a disk that hangs. */
@@ -54,7 +52,7 @@ const timeoutMs = 60_000;
 const maxEntries = 20_000;
 /** Orphans change seldom, and measuring them reads all their files. */
 const measureEveryMs = 10 * 60_000;
-/** Some seconds of work. */
+/** Files that one call of `removeDirectory` may remove: some seconds of work. */
 const maxFilesRemoved = 100_000;
 
 /** NodeOrphans on the local file system; Linux only. */
@@ -83,7 +81,7 @@ export class OrphanFinder implements NodeOrphans {
     if (reason !== undefined) return { kind: 'keep', reason };
     const root = await realPath(this.#options.roots.podDirectories);
     if (dirname(path) !== root) throw new Error(`refusing ${JSON.stringify(path)}: it is not below ${root}`);
-    const budget = { left: this.#options.maxFilesRemoved ?? maxFilesRemoved };
+    const budget = { left: maxFilesRemoved };
     const removal = await inDirectory(root, [], (held) =>
       removePodDirectory(held, basename(path), { budget }, signal),
     );

@@ -21,8 +21,6 @@ export interface LoopOptions {
   readonly quietRepeats?: boolean;
   /** Fraction of the interval that is added at random, so that many agents do not act together. Default 0. */
   readonly jitter?: number;
-  /** Shortest pause after a pass, also for wakes, so that many events do not cause many passes. Default 1 s. */
-  readonly minPauseMs?: number;
   /** true = skip this pass, which then neither succeeds nor fails. */
   readonly isHeld?: () => boolean;
   /** Called after each pass that a shutdown did not interrupt. */
@@ -33,7 +31,8 @@ export interface LoopOptions {
   readonly random?: () => number;
 }
 
-const defaultMinPauseMs = 1_000;
+/** Shortest pause after a pass, also for wakes, so that many events do not cause many passes. */
+const minPauseMs = 1_000;
 
 /**
  * Runs `task` at once and then after each pause of `intervalMs`, until `signal` aborts. Passes never overlap. A wake shortens the pause; the
@@ -109,7 +108,7 @@ async function pause(
   { options, failures }: { options: LoopOptions; failures: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { intervalMs, jitter = 0, minPauseMs = defaultMinPauseMs, clock, random = Math.random } = options;
+  const { intervalMs, jitter = 0, clock, random = Math.random } = options;
   const totalMs = intervalMs * (1 + jitter * random());
   const shortestMs = pauseAfter(failures, { firstMs: minPauseMs, longestMs: totalMs });
   await clock.sleep(shortestMs, signal);
