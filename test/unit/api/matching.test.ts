@@ -8,8 +8,10 @@ import {
   podLabelKeys,
   podMatcher,
   rankPolicies,
+  shadowedBy,
+  unselectedBy,
 } from '../../../src/api/policy/matching.ts';
-import { type InvalidPolicy, type Policy } from '../../../src/api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../../src/api/policy/policy.ts';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
@@ -203,4 +205,40 @@ test.each([
   { terminated: { keepPerOwnerByPhase: { failed: 1 } }, jobs: true, replicaSets: true },
 ])('owners are needed only if a policy reads them: $terminated', ({ terminated, ...needed }) => {
   expect(neededOwners([policy('a'), policy('b', { pods: { terminated } })])).toEqual(needed);
+});
+
+describe('shadowedBy', () => {
+  const valid = (name: string, spec: Spec): Policy => {
+    const parsed = policy(name, spec);
+    if (isInvalid(parsed)) throw new Error(parsed.problems.join());
+    return parsed;
+  };
+  const both = { pods: {}, nodes: {} };
+
+  test.each<{ readonly own: Spec; readonly above: readonly Spec[]; readonly names: readonly string[] }>([
+    { own: { pods: {} }, above: [{ pods: {} }], names: ['a0'] },
+    { own: { nodes: {} }, above: [{ nodes: {} }], names: ['a0'] },
+    { own: both, above: [{ pods: {} }, { nodes: {} }], names: ['a0', 'a1'] },
+    { own: both, above: [both], names: ['a0'] },
+    { own: both, above: [{ pods: {} }], names: [] },
+    { own: { pods: {} }, above: [{ nodes: {} }], names: [] },
+    { own: { nodes: {} }, above: [{ pods: {} }], names: [] },
+    { own: { pods: {} }, above: [{ pods: { podSelector: app('x') } }], names: [] },
+    { own: { pods: {} }, above: [{ pods: { namespaceSelector: app('x') } }], names: [] },
+    { own: { pods: {} }, above: [{ pods: { excludeNamespaces: ['x'] } }], names: [] },
+    { own: { nodes: {} }, above: [{ nodes: { nodeSelector: app('x') } }], names: [] },
+    { own: {}, above: [both], names: [] },
+  ])('$own below $above: $names', ({ own, above, names: expected }) => {
+    const higher = above.map((spec, i) => valid(`a${i}`, spec));
+    expect(shadowedBy(valid('own', own), higher)).toEqual(expected);
+  });
+});
+
+test.each([
+  { pods: { excludeNamespaces: ['d*'], podSelector: app('y') }, field: 'excludeNamespaces' },
+  { pods: { podSelector: app('y'), namespaceSelector: app('y') }, field: 'podSelector' },
+  { pods: { podSelector: app('x'), namespaceSelector: app('y') }, field: 'namespaceSelector' },
+])('a pod with app=x in dev is not selected by $pods: $field', ({ pods, field }) => {
+  const selection = policy('p', { pods }).pods;
+  expect(selection && unselectedBy(selection, { namespace: 'dev', labels: { app: 'x' } })).toBe(field);
 });

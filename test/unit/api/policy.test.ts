@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
+import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { invalidPolicyText, isInvalid } from '../../../src/api/policy/policy.ts';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
@@ -32,6 +35,15 @@ describe('defaults', () => {
     const raw = { metadata: { name: 'p', annotations }, spec: {} };
     expect(parsePolicy(raw)).toHaveProperty('skipHoldOf', expected);
   });
+});
+
+test('the policy of docs/concepts.md that has every block', async () => {
+  const page = readFileSync(new URL('../../../docs/concepts.md', import.meta.url), 'utf8');
+  const [, yaml = ''] = /^```yaml\n(apiVersion: gc[\s\S]*?)^```$/m.exec(page) ?? [];
+  const parsed = parsePolicy(load(yaml));
+  await expect(inspect(parsed, { depth: Infinity, sorted: true })).toMatchFileSnapshot(
+    '__snapshots__/every-block.txt',
+  );
 });
 
 test('converts times, bytes and lists', () => {
