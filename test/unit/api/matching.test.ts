@@ -204,7 +204,8 @@ test.each([
   { terminated: { keepPerOwnerByPhase: { succeeded: 1 } }, jobs: true, replicaSets: true },
   { terminated: { keepPerOwnerByPhase: { failed: 1 } }, jobs: true, replicaSets: true },
 ])('owners are needed only if a policy reads them: $terminated', ({ terminated, ...needed }) => {
-  expect(neededOwners([policy('a'), policy('b', { pods: { terminated } })])).toEqual(needed);
+  const other = policy('a', { pods: { terminated: {} } });
+  expect(neededOwners([other, policy('b', { pods: { terminated } })])).toEqual(needed);
 });
 
 describe('shadowedBy', () => {

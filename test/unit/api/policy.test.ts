@@ -99,6 +99,11 @@ describe('problems', () => {
     expect(problemsOf(spec).join('\n')).toContain(`${field}: ${message}`);
   });
 
+  test('their texts', async () => {
+    const texts = badPolicies.map(({ name, spec }) => `# ${name}\n${problemsOf(spec).join('\n')}\n`);
+    await expect(texts.join('\n')).toMatchFileSnapshot('__snapshots__/problems.txt');
+  });
+
   test('an unknown field does not hide a broken rule', () => {
     expect(problemsOf({ nodes: { imageGC: { lowThresholdPercent: 90, bogus: 1 } } })).toHaveLength(2);
   });
@@ -116,6 +121,7 @@ describe('an invalid policy', () => {
   test.each([
     ['no spec', undefined, undefined],
     ['an unreadable priority', { priority: 'x' }, undefined],
+    ['a priority out of range', { priority: 1e10 }, undefined],
     ['no priority', { mode: 'x' }, 0],
   ])('with %s has the priority %s', (_name, spec, priority) => {
     expect(parsePolicy(policyOf('p', spec)).priority).toBe(priority);
