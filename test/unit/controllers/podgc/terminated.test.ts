@@ -10,7 +10,7 @@ const job = { controller: owner('Job', 'j') } as const;
 const ofSet = (name: string) => ({ controller: owner('ReplicaSet', name) });
 const ofJob = (name: string) => ({ controller: owner('Job', name) });
 const knownOwners = new Map([
-  ...['web-1', 'web-2'].map((name) => [`uid-ReplicaSet-${name}`, owner('Deployment', 'web')] as const),
+  ...['web-1', 'web-2', 'web-3'].map((name) => [`uid-ReplicaSet-${name}`, owner('Deployment', 'web')] as const),
   ...['nightly-1', 'nightly-2'].map((name) => [`uid-Job-${name}`, owner('CronJob', 'nightly')] as const),
 ]);
 const uncounted = { finalizers: ['batch.kubernetes.io/job-tracking'] } as const;
@@ -129,7 +129,7 @@ const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
       ...[aged('old-job', 8, ofJob('nightly-1')), aged('new-job', 5, ofJob('nightly-2'))],
       ...[aged('of-unknown', 9, ofJob('nightly-3')), aged('alone', 7)],
       aged('of-other', 4, {
-        controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-1' },
+        controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-3' },
       }),
     ],
     deleted: ['old-set Expired', 'old-job Expired', 'alone Expired'],

@@ -86,7 +86,7 @@ test('the progress of the remove list: what the governed nodes have left of each
     ],
     reports: [
       reporting('gone', left('a:1*', 0, 0), left('b', 0, 0)),
-      reporting('both', left('a:1*', 1, 2), left('b', 0, 0)),
+      reporting('both', left('a:1*', 2, 2), left('b', 0, 0)),
       reporting('used', left('a:1*', 1, 0), left('b', 0, 0)),
       reporting('kept', left('a:1*', 0, 1), left('b', 0, 0)),
       reporting('silent'),
