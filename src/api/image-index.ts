@@ -6,6 +6,29 @@ import {
   type NamedImage,
 } from './image-reference.ts';
 
+/** Finds images by any text that may name one: an id, the beginning of an id, a tag, a digest. */
+export interface ImageIndex {
+  /** The ids of all images. */
+  readonly ids: ReadonlySet<string>;
+  /** Returns the ids of all images that the text may name, in doubt one too many. */
+  idsOf(text: string): readonly string[];
+  /**
+   * The same for the reference of an image in use, '' for none: unless it is a listed id or digest, the image may be any that has no digest.
+   */
+  idsInUse(reference: string): readonly string[];
+}
+
+/** Builds an index of these images. Each is parsed once. */
+export function imageIndex(images: readonly NamedImage[]): ImageIndex {
+  const maps = new Names();
+  for (const image of images) maps.add(image);
+  return {
+    ids: maps.ids,
+    idsOf: (text) => maps.find(text),
+    idsInUse: (reference) => maps.findInUse(reference),
+  };
+}
+
 /** The length that Docker shows: long enough to be no accident. */
 const bareId = /^[0-9a-f]{12,}$/;
 const idWithAlgorithm = /^sha256:[0-9a-f]+$/;
@@ -17,9 +40,7 @@ const scheme = /^[a-z]+(-[a-z]+)*:\/\//;
 
 type Ids = Map<string, Set<string>>;
 
-/** Finds images by any text that may name one: an id, the beginning of an id, a tag, a digest. Each image is parsed once. */
-export class ImageIndex {
-  /** The ids of all images. */
+class Names {
   readonly ids = new Set<string>();
   /** Names as the runtime writes them, and normalised. */
   readonly #byName: Ids = new Map();
@@ -33,11 +54,7 @@ export class ImageIndex {
   /** Images without a known digest, by path. */
   readonly #byPathWithoutDigest: Ids = new Map();
 
-  constructor(images: readonly NamedImage[]) {
-    for (const image of images) this.#add(image);
-  }
-
-  #add({ id, tags, digests }: NamedImage): void {
+  add({ id, tags, digests }: NamedImage): void {
     this.ids.add(id);
     put(this.#byDigest, algorithm + withoutAlgorithm(id), id);
     if (digests.length === 0) this.#undigested.add(id);
@@ -55,8 +72,7 @@ export class ImageIndex {
     }
   }
 
-  /** Returns the ids of all images that the text may name, in doubt one too many. */
-  idsOf(given: string): readonly string[] {
+  find(given: string): readonly string[] {
     const text = bare(given);
     if (text === '') return [];
     const digested = this.#byDigest.get(text) ?? [];
@@ -68,12 +84,9 @@ export class ImageIndex {
     return [...found];
   }
 
-  /**
-   * The same for the reference of an image in use, '' for none: unless it is a listed id or digest, the image may be any that has no digest.
-   */
-  idsInUse(given: string): readonly string[] {
+  findInUse(given: string): readonly string[] {
     const text = bare(given);
-    const found = this.idsOf(text);
+    const found = this.find(text);
     if (text === '') return found;
     const isListed = this.#byId(text).length > 0 || this.#byDigest.has(digestIn(text));
     return isListed ? found : [...found, ...this.#undigested];

@@ -1,5 +1,5 @@
 import { isFinished } from '../../api/pod-phase.ts';
-import { ImageIndex } from '../../api/image-index.ts';
+import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
 import {
   firstPattern,
   imageSelection,
@@ -37,7 +37,7 @@ export function holdsOf(
   { containers = [], pods = [], mounted = [], sandboxImage = '' }: Holding,
   { keep = [], only = [] }: Partial<Pick<ImageGcPolicy, 'keep' | 'only'>> = {},
 ): (image: RuntimeImage) => ImageHolds {
-  const index = new ImageIndex(images);
+  const index = imageIndex(images);
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
   const patternOf = firstPattern(keep);

@@ -1,7 +1,7 @@
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import { inForceAt } from '../../gc/hold.ts';
-import { ImageIndex } from '../../api/image-index.ts';
+import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { RemovedImage, RemovedObject } from '../../api/report/node-pass.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
@@ -41,7 +41,7 @@ export function observeImages(
   { images, containers, mounted = [], now, jumpedMs = 0 }: Observation,
 ): Observed {
   const distinct = distinctImages(images);
-  const used = usedImages(new ImageIndex(distinct), containers, mounted);
+  const used = usedImages(imageIndex(distinct), containers, mounted);
   const nowMs = now.getTime();
   const records = distinct.map((image): [string, ImageRecord] => {
     const former = before.images.get(image.id);

@@ -134,7 +134,7 @@ export interface SpecPodsTerminated {
    */
   readonly ttlAfterFinishedMs?: number | undefined;
   /**
-   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. Keeps, for example, failed pods longer, or evicted pods shorter.
+   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. With an entry, for example, the controller keeps failed pods longer, or evicted pods shorter.
    */
   readonly ttlByReason?: readonly SpecPodsTerminatedTtlByReasonItem[] | undefined;
   /**
@@ -393,7 +393,7 @@ export interface SpecNodesImageGCRemoveItem {
  */
 export interface SpecNodesContainerGC {
   /**
-   * Minimum age of a dead container before the agent may remove it. Default 0s. Useful only if the kubelet's minimum-container-ttl-duration is as long: by default, the kubelet removes them earlier.
+   * Minimum age of a dead container before the agent may remove it. Default 0s. The kubelet keeps one dead container of each container too, and may remove others earlier.
    */
   readonly minimumAgeMs: number;
   /**
@@ -411,7 +411,7 @@ export interface SpecNodesContainerGC {
   readonly logs?: SpecNodesContainerGCLogs | undefined;
 }
 /**
- * Removes log files of containers. If absent, the agent removes no log file. For rotated logs it needs maxRotatedPerContainer or maxBytesPerPod.
+ * Removes log files of containers. If absent, the agent removes no log file. Rotated logs are removed only with maxRotatedPerContainer or maxBytesPerPod.
  */
 export interface SpecNodesContainerGCLogs {
   /**
@@ -449,7 +449,7 @@ export interface SpecNodesOrphans {
   readonly podDirectories: 'Report' | 'Remove';
 }
 /**
- * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. Below 100 percent, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.
+ * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. With evictAtPercent below 100, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.
  */
 export interface SpecNodesLocalStorageEviction {
   /**

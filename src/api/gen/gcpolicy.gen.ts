@@ -159,7 +159,7 @@ export interface GCPolicySpecPodsTerminated {
    */
   ttlAfterFinished?: string | undefined;
   /**
-   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. Keeps, for example, failed pods longer, or evicted pods shorter.
+   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none. With an entry, for example, the controller keeps failed pods longer, or evicted pods shorter.
    */
   ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[] | undefined;
   /**
@@ -418,7 +418,7 @@ export interface GCPolicySpecNodesImageGCRemoveItem {
  */
 export interface GCPolicySpecNodesContainerGC {
   /**
-   * Minimum age of a dead container before the agent may remove it. Default 0s. Useful only if the kubelet's minimum-container-ttl-duration is as long: by default, the kubelet removes them earlier.
+   * Minimum age of a dead container before the agent may remove it. Default 0s. The kubelet keeps one dead container of each container too, and may remove others earlier.
    */
   minimumAge?: string | undefined;
   /**
@@ -436,7 +436,7 @@ export interface GCPolicySpecNodesContainerGC {
   logs?: GCPolicySpecNodesContainerGCLogs | undefined;
 }
 /**
- * Removes log files of containers. If absent, the agent removes no log file. For rotated logs it needs maxRotatedPerContainer or maxBytesPerPod.
+ * Removes log files of containers. If absent, the agent removes no log file. Rotated logs are removed only with maxRotatedPerContainer or maxBytesPerPod.
  */
 export interface GCPolicySpecNodesContainerGCLogs {
   /**
@@ -474,7 +474,7 @@ export interface GCPolicySpecNodesOrphans {
   podDirectories?: 'Report' | 'Remove' | undefined;
 }
 /**
- * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. Below 100 percent, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.
+ * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. With evictAtPercent below 100, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.
  */
 export interface GCPolicySpecNodesLocalStorageEviction {
   /**

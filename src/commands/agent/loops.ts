@@ -148,7 +148,7 @@ export class AgentLoops {
     return this.#loop(reportNext, { ...options, isHeld, wake: this.#wakes.report }, signal);
   }
 
-  /** Removes nothing, so it may overlap with other passes. */
+  /** A loop that reads what uses the disks and memory: it may overlap with other passes. Begins at a random time of its first period. */
   #measure(
     pass: Pass,
     options: Pick<LoopOptions, 'name' | 'intervalMs' | 'heartbeat'>,

@@ -6,7 +6,7 @@ import { inJson, namespacesResource } from '../../kube/cache/resources.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { ApiError, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { listObjects } from '../cli/list-objects.ts';
+import { listObjects, retries, retrying } from '../cli/list-objects.ts';
 import { noNamespace } from '../plan/filter.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { listsOf, type SnapshotList, type SnapshotPods } from './kinds.ts';
@@ -150,14 +150,6 @@ async function* itemsOf(
 /** Names of stored policies that today's validation refuses: in the cluster they block all deletions they might govern (docs/adr/0011). */
 const namesOfInvalid = (policies: readonly JsonObject[]): readonly string[] =>
   policies.map(parsePolicy).flatMap((policy) => (isInvalid(policy) ? [policy.name] : []));
-
-/** Retries of a throttled or restarting server, as a person would. */
-const retries = 4;
-
-const retrying = (transport: KubeTransport): KubeTransport => ({
-  send: (request, signal) => transport.send(request, signal),
-  stream: (request, signal) => transport.stream({ retries, ...request }, signal),
-});
 
 /** Not optional: a kind that is not installed differs from one without objects. */
 const resourceOf = (list: SnapshotList): Parameters<typeof listPages<JsonObject>>[0]['resource'] => ({

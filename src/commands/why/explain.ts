@@ -1,5 +1,5 @@
 import { boundImages, usedImages } from '../../agent/imagegc/holds.ts';
-import { ImageIndex } from '../../api/image-index.ts';
+import { imageIndex } from '../../api/image-index.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Unit } from '../../gc/decision.ts';
@@ -135,7 +135,7 @@ function meaningsAbout({ kind }: PlanObject, unit: Unit): Meanings | undefined {
 
 /** By the rules of image GC: containers made from the image, running or not, and unfinished pods that name it. */
 function holdersOf(id: string, { images = [], containers = [], pods = [] }: NodePart): readonly Holder[] {
-  const index = new ImageIndex(images);
+  const index = imageIndex(images);
   const holders = containers
     .filter((container) => usedImages(index, [container]).has(id))
     .map((container): Holder => {

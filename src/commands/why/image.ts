@@ -1,4 +1,4 @@
-import { ImageIndex } from '../../api/image-index.ts';
+import { imageIndex } from '../../api/image-index.ts';
 import { parseImageReference, repositoryOf } from '../../api/image-reference.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
@@ -36,7 +36,7 @@ export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
 }
 
 function idsOf(text: string, images: readonly RuntimeImage[]): readonly string[] {
-  const named = new ImageIndex(images).idsOf(text);
+  const named = imageIndex(images).idsOf(text);
   if (named.length > 0) return named;
   return images.flatMap(({ id }) => (isBeginning(text, id) ? [id] : []));
 }

@@ -1,4 +1,4 @@
-import { ImageIndex } from '../../api/image-index.ts';
+import { imageIndex } from '../../api/image-index.ts';
 import type { RemovedObject } from '../../api/report/node-pass.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
@@ -59,7 +59,7 @@ function isNamed(question: NodeQuestion, { kind, id, name }: RemovedObject): boo
 function isImage(text: string, id: string, name: string | undefined): boolean {
   const names = name === undefined ? {} : name.includes('@') ? { digests: [name] } : { tags: [name] };
   return (
-    isBeginning(text, id) || new ImageIndex([{ id, tags: [], digests: [], ...names }]).idsOf(text).length > 0
+    isBeginning(text, id) || imageIndex([{ id, tags: [], digests: [], ...names }]).idsOf(text).length > 0
   );
 }
 

@@ -130,15 +130,16 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
   const { signal } = new AbortController();
   const resource = removedObjectsResource(question.node);
   return await usingCluster(kube, async ({ transport }) => {
+    let nodes: readonly RemovedFrom[];
     try {
-      const nodes = await listObjects({ transport, resource }, signal);
-      return { removed: removalsOf(question, nodes) };
+      nodes = await listObjects({ transport, resource }, signal);
     } catch (err) {
       if (isNotFound(err)) return { removed: [] };
       if (err instanceof ApiError)
         return { removed: [], remark: `; the reports of nodes cannot be read: ${errorLine(err)}` };
       throw new Error('listing nodegcreports', { cause: err });
     }
+    return { removed: removalsOf(question, nodes) };
   });
 }
 

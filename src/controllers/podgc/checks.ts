@@ -40,7 +40,7 @@ export const maxPlanAgeMs = 60_000;
 
 /**
  * The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. planCurrent: the caches of policies and
- * namespaces are current, the policies unchanged, the plan younger than a minute. nodeStillGone, policiesUnchanged and namespaceUnchanged: read
+ * namespaces are current, the policies unchanged, the plan younger than a minute. nodeStillGone, confirmed and namespaceUnchanged: read
  * live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
  */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {

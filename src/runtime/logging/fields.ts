@@ -5,14 +5,18 @@ const secretKey =
   /^(authorization|(bearer)?token|password|passwd|secret|credentials?|client-?key(-?data)?)$/i;
 const secretText = /\b(Bearer\s+)\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
+/** The fields of one line as plain JSON values: errors as one line, API objects as references, secrets redacted. */
+export function plainFields(fields: object): Record<string, unknown> {
+  return plainObject(fields, 0);
+}
+
 function withoutSecrets(text: string): string {
   // A fast test: hardly any text contains the beginning of a token.
   if (!text.includes('Bearer') && !text.includes('eyJ')) return text;
   return text.replaceAll(secretText, '$1[redacted]');
 }
 
-/** The fields of one line as plain JSON values: errors as one line, API objects as references, secrets redacted. */
-export function plainFields(object: object, depth = 0): Record<string, unknown> {
+function plainObject(object: object, depth: number): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(object)) {
     plain[key] = secretKey.test(key) && value !== undefined ? '[redacted]' : plainValue(value, depth + 1);
@@ -34,9 +38,9 @@ function plainReference(value: object, depth: number): unknown {
   // Also ends a cycle.
   if (depth > maxDepth) return '[too deep]';
   if (value instanceof Set) return plainValue([...value.values()], depth);
-  if (value instanceof Map) return plainFields(Object.fromEntries<unknown>(value.entries()), depth);
+  if (value instanceof Map) return plainObject(Object.fromEntries<unknown>(value.entries()), depth);
   if (Array.isArray(value)) return value.map((item: unknown) => plainValue(item, depth + 1));
-  return apiReference(value) ?? plainFields(value, depth);
+  return apiReference(value) ?? plainObject(value, depth);
 }
 
 /** Reduces a pod or node to its identity. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ImageIndex } from '../../../src/api/image-index.ts';
+import { imageIndex } from '../../../src/api/image-index.ts';
 import {
   firstPattern,
   imageSelection,
@@ -162,7 +162,7 @@ test.each([
   ['an empty text', '', app, false],
   ['a reference of the old Docker runtime', `docker-pullable://registry.example.com/app@${other}`, app, true],
 ])('whether a pod with %s (%s) may use the image', (...[, spec, image, matches]) => {
-  expect(new ImageIndex([image]).idsOf(spec).length > 0).toBe(matches);
+  expect(imageIndex([image]).idsOf(spec).length > 0).toBe(matches);
 });
 
 describe('an image in use', () => {
@@ -180,15 +180,15 @@ describe('an image in use', () => {
     ['a tag', 'nginx:1', ['imported', digest, 'unnamed']],
     ['nothing', '', []],
   ])('of which only %s is known may be any of these', (...[, reference, ids]) => {
-    expect([...new Set(new ImageIndex(images).idsInUse(reference))].toSorted()).toEqual(ids);
+    expect([...new Set(imageIndex(images).idsInUse(reference))].toSorted()).toEqual(ids);
   });
 });
 
 test('finds names that are not references as written, and ids in any case', () => {
   const odd = named({ id: 'sha256:odd', tags: ['<none>:<none>', 'a b'] });
-  expect(new ImageIndex([odd]).idsOf('a b')).toEqual(['sha256:odd']);
-  expect(new ImageIndex([odd]).idsOf('c d')).toEqual([]);
-  expect(new ImageIndex([odd]).idsOf('sha256:odd')).toEqual(['sha256:odd']);
+  expect(imageIndex([odd]).idsOf('a b')).toEqual(['sha256:odd']);
+  expect(imageIndex([odd]).idsOf('c d')).toEqual([]);
+  expect(imageIndex([odd]).idsOf('sha256:odd')).toEqual(['sha256:odd']);
 });
 
 describe('a name without a registry', () => {
@@ -217,6 +217,6 @@ describe('a name without a registry', () => {
     ['registry:5000/team/app:1', []],
     [`quay.io/nginx@${digest}`, ['quay', 'quay-2', 'quay-digest']],
   ])('%s names %j', (spec, ids) => {
-    expect(new ImageIndex(images).idsOf(spec).toSorted()).toEqual(ids);
+    expect(imageIndex(images).idsOf(spec).toSorted()).toEqual(ids);
   });
 });
