@@ -10,7 +10,9 @@ const job = { controller: owner('Job', 'j') } as const;
 const ofSet = (name: string) => ({ controller: owner('ReplicaSet', name) });
 const ofJob = (name: string) => ({ controller: owner('Job', name) });
 const knownOwners = new Map([
-  ...['web-1', 'web-2', 'web-3'].map((name) => [`uid-ReplicaSet-${name}`, owner('Deployment', 'web')] as const),
+  ...['web-1', 'web-2', 'web-3'].map(
+    (name) => [`uid-ReplicaSet-${name}`, owner('Deployment', 'web')] as const,
+  ),
   ...['nightly-1', 'nightly-2'].map((name) => [`uid-Job-${name}`, owner('CronJob', 'nightly')] as const),
 ]);
 const uncounted = { finalizers: ['batch.kubernetes.io/job-tracking'] } as const;
