@@ -12,7 +12,8 @@ const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { 
 
 /** Builds the command that the tests run. */
 const builtOnce = ['test/integration/build.ts'];
-const demo = ['test/integration/demo.test.ts'];
+/** For npm run test:all: the demo, and the program that needs no Node, which takes half a minute to build and pack. */
+const demo = ['test/integration/demo.test.ts', 'test/integration/commands/cli/plugin.test.ts'];
 const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.test.ts'];
 
 // Tiers of docs: unit (no I/O), sandbox (in-process API server), cluster (real servers, only inside the jail that test/cluster/run.ts makes).
