@@ -136,6 +136,8 @@ describe('an image', () => {
     expect(verdicts(planOf(facts(pinned)))).toEqual({ removed: ['b Space'], kept: { a: 'Pinned' } });
     expect(verdicts(planOf(facts([...pinned].reverse()))).kept).toEqual({ a: 'Pinned' });
     const named = [image('a'), image('a', { tags: ['docker.io/library/y:1'] })];
+    const digested = [image('a'), image('a', { digests: [`y@sha256:${'d'.repeat(64)}`] })];
+    expect(verdicts(planOf(facts(digested), { keep: ['y@*'] })).kept).toEqual({ a: 'KeepListed' });
     expect(verdicts(planOf(facts(named, { pods: [nodePod('p', ['y:1'])] }))).kept).toEqual({ a: 'BoundPod' });
   });
 

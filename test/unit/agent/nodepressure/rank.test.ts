@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { shareOf } from '../../../../src/agent/nodepressure/rank.ts';
+import type { DiskSignal } from '../../../../src/api/node-pressure.ts';
+import { container, emptyDir, storagePod } from '../localstorage/builders.ts';
+
+const measured = (bytes: number) => ({ bytes, inodes: undefined, atMs: undefined });
+
+test.each<{ readonly layout: string; readonly signal: DiskSignal; readonly used: number }>([
+  { layout: 'one file system', signal: 'nodefs.available', used: 111 },
+  { layout: 'one file system', signal: 'imagefs.available', used: 111 },
+  { layout: 'dedicatedImageFs', signal: 'nodefs.available', used: 110 },
+  { layout: 'dedicatedImageFs', signal: 'imagefs.available', used: 1 },
+  { layout: 'dedicatedImageFs, splitContainerFs', signal: 'nodefs.available', used: 111 },
+  { layout: 'dedicatedImageFs, splitContainerFs', signal: 'imagefs.available', used: 0 },
+])('with $layout, $signal counts $used of layers 1, logs 10 and volumes 100', ({ layout, signal, used }) => {
+  const pod = storagePod('p', { emptyDirs: [emptyDir('tmp')], containers: [container('main')] });
+  const usage = {
+    total: measured(111),
+    volumes: new Map([['tmp', measured(100)]]),
+    containers: [{ name: 'main', layer: measured(1), logs: measured(10) }],
+  };
+  const disks = {
+    dedicatedImageFs: layout.includes('dedicatedImageFs'),
+    splitContainerFs: layout.includes('splitContainerFs'),
+  };
+  expect(shareOf(pod, usage, { signal, layout: disks }).used).toBe(used);
+});
