@@ -101,6 +101,10 @@ export const list = (given: string, before: readonly string[] | undefined = []):
   ...given.split('\n').filter((line) => line !== ''),
 ];
 
+/** Collects names, separated by commas. */
+export const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
+  list(given.replaceAll(',', '\n'), before);
+
 export const integer =
   ({ min = 0, max = Number.MAX_SAFE_INTEGER } = {}) =>
   (given: string): number => {

@@ -9,6 +9,7 @@ import {
   choice,
   LenientCommand,
   list,
+  names,
   notObjectName,
   onOff,
   text,
@@ -144,10 +145,6 @@ const planFormats = {
   names: ['table', 'wide', 'json', 'yaml', 'name'],
 } as const;
 type PlanFormat = (typeof planFormats.names)[number];
-
-/** Collects names, separated by commas. */
-export const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
-  list(given.replaceAll(',', '\n'), before);
 
 /** Adds the nodes whose objects are read through the pods of their agents. */
 export const withNodeNames = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
