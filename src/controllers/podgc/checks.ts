@@ -8,6 +8,7 @@ import type { LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { PodDeletion } from './facts.ts';
@@ -21,8 +22,10 @@ export interface PodCheckDeps {
   readonly live: Pick<LiveReads, 'policies' | 'node' | 'namespace'>;
   /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Pick<Logger, 'warn'>;
+  /** When the facts of the plan were read, by both clocks. */
+  readonly began: Moment;
 }
 
 interface PodChecks {
@@ -40,18 +43,18 @@ export const maxPlanAgeMs = 60_000;
 
 /**
  * The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. planCurrent: the caches of policies and
- * namespaces are current, the policies unchanged, the plan younger than a minute. nodeStillGone, confirmed and namespaceUnchanged: read
- * live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
+ * namespaces are current, the policies unchanged, the plan younger than a minute, and the clock by which it has judged ages has not
+ * jumped. nodeStillGone, confirmed and namespaceUnchanged: read live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
  */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
-  const { policies, policySet, namespaces, live, holdsLease, clock, log } = deps;
+  const { policies, policySet, namespaces, live, holdsLease, clock, log, began } = deps;
   const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));
-  const startedAtMs = clock.monotonicMs();
   const isStale = (): boolean =>
     policySet.ranked !== ranked ||
     !policies.synced ||
     !namespaces.synced ||
-    clock.monotonicMs() - startedAtMs >= maxPlanAgeMs;
+    clock.monotonicMs() - began.monotonicMs >= maxPlanAgeMs ||
+    jumpMs(began, momentOf(clock)) !== 0;
   const confirmed = new Confirmed<PodDeletion, LivePolicies>({
     clock,
     confirm: (signal) => live.policies(signal),

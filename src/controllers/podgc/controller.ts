@@ -11,6 +11,7 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
+import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
 import { deletePods, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
@@ -33,7 +34,8 @@ export interface PodStore extends Store<PodFacts> {
   covers(labelKeys: ReadonlySet<string>): boolean;
 }
 
-export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun'> {
+export interface PodGcDeps
+  extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun' | 'began'> {
   readonly pods: PodStore;
   readonly recorder: Recorder;
   /** Between two passes. */
@@ -65,7 +67,8 @@ export class PodGcController {
     const { ranked } = policySet;
     if (!this.#seesAll(ranked)) return;
 
-    const [monotonicMs, now] = [clock.monotonicMs(), clock.now()];
+    const began = momentOf(clock);
+    const [monotonicMs, now] = [began.monotonicMs, new Date(began.wallMs)];
     const openBreakers = this.#deps.openBreakers();
     const { facts, missing, seenFinished, inForce } = observe(this.#deps, ranked, {
       missing: this.#missing,
@@ -100,9 +103,9 @@ export class PodGcController {
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
     const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
     try {
-      await this.#act({ plan, begun, counts, owners: facts.owners, ranked }, signal);
+      await this.#act({ plan, began, begun, counts, owners: facts.owners, ranked }, signal);
     } finally {
-      await this.#reportStuck({ facts, plan, now }, signal);
+      await this.#reportStuck({ facts, plan, began }, signal);
     }
   }
 
@@ -120,13 +123,15 @@ export class PodGcController {
   }
 
   /** Reports the stuck pods that this pass does not delete. New ones only if our clock agrees with the API server's. */
-  async #reportStuck({ facts, plan, now }: Planned, signal: AbortSignal): Promise<void> {
+  async #reportStuck({ facts, plan, began }: Planned, signal: AbortSignal): Promise<void> {
     const { recorder, own, log } = this.#deps;
     const isEnforced = ({ policy }: PodDeletion): boolean => policy.mode === 'Enforce';
     const deleted = new Set(plan.deletions.filter(isEnforced).map(({ target }) => target.pod));
-    const found = stuckPods(facts.pods, facts.nodes, now).filter(({ pod }) => !deleted.has(pod));
+    const found = stuckPods(facts.pods, facts.nodes, new Date(began.wallMs)).filter(
+      ({ pod }) => !deleted.has(pod),
+    );
     const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.all.has(pod.uid);
-    const isSure = found.every(isKnown) || (await this.#isClockSure(signal));
+    const isSure = found.every(isKnown) || (await this.#isClockSure(began, signal));
     const stuck = isSure ? found : found.filter(isKnown);
     const byCause = Map.groupBy(stuck, ({ obstacle }) => obstacle.cause);
     const counts = Object.fromEntries([...byCause].map(([cause, pods]) => [cause, pods.length]));
@@ -150,23 +155,28 @@ export class PodGcController {
     this.#stuck = { all: uids(stuck), named: uids(named) };
   }
 
-  async #isClockSure(signal: AbortSignal): Promise<boolean> {
-    const { live, log } = this.#deps;
+  async #isClockSure(began: Moment, signal: AbortSignal): Promise<boolean> {
+    const { live, clock, log } = this.#deps;
     try {
-      return !isSkewed((await live.policies(signal)).clockSkewMs);
+      const { clockSkewMs } = await live.policies(signal);
+      return !isSkewed(clockSkewMs) && jumpMs(began, momentOf(clock)) === 0;
     } catch (err) {
       log.debug({ err }, 'reading the time of the API server failed');
       return false;
     }
   }
 
-  async #act({ plan, begun: left, counts, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
+  async #act(
+    { plan, began, begun: left, counts, owners, ranked }: Decided,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock, onPass } = this.#deps;
     const { begun, others, unplanned } = withBegun(left, plan.deletions);
     const deps = {
       ...this.#deps,
       failures: this.#failures,
       marked: this.#marked,
+      began,
       begun,
       onNodeFound: (node: string) => {
         this.#forgetMissing(node);
@@ -210,11 +220,12 @@ const noneStuck = { all: new Set<string>(), named: new Set<string>() };
 interface Planned {
   readonly facts: PodGcFacts;
   readonly plan: PodGcPlan;
-  readonly now: Date;
+  readonly began: Moment;
 }
 
 interface Decided {
   readonly plan: PodGcPlan;
+  readonly began: Moment;
   /** Deletions that an earlier pass has begun. */
   readonly begun: readonly PodDeletion[];
   readonly counts: PlanCounts;

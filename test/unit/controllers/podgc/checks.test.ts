@@ -139,6 +139,12 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; ke
       made.clock.advance(60_000);
     },
   },
+  {
+    name: 'a clock that is set back',
+    change: ({ made }) => {
+      made.clock.stepWall(-3_600_000);
+    },
+  },
 ])('not one more request begins after $name in the middle of a pass', async ({ change, stale = 1, kept }) => {
   const namespaces = {
     synced: true,
@@ -212,6 +218,22 @@ test.each([-3_600_000, 3_600_000])(
     expect(warnings.map(({ fields }) => fields)).toEqual([{ aheadSeconds: clockSkewMs / 1000 }]);
   },
 );
+
+test('a clock an hour ahead that is corrected between plan and live read deletes no pod before its ttl', async () => {
+  const ttl = policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 1_800_000 }) } });
+  const pods = [pod('young', { finishedAtMs: minutesAgo(10) }), pod('old', { finishedAtMs: minutesAgo(31) })];
+  const made = environmentOf(pods, ttl);
+  made.clock.stepWall(3_600_000);
+  made.cluster.policies = () => {
+    made.clock.stepWall(-3_600_000);
+    made.cluster.policies = () => Promise.resolve(livePolicies());
+    return Promise.resolve(livePolicies());
+  };
+  await made.pass();
+  expect(made.cluster.podNames).toEqual(['old', 'young']);
+  await made.pass();
+  expect(made.cluster.podNames).toEqual(['young']);
+});
 
 describe('pods that cannot be deleted', () => {
   /** A webhook responds with a Status. */

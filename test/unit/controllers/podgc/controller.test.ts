@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
+import type { LivePolicies } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
@@ -213,14 +214,22 @@ test('a stuck pod is reported although its rule is in mode DryRun, and although 
   expect(failing.recorder.reasons).toEqual(['PodStuck Pod/stuck']);
 });
 
-test.each([
+test.each<{ name: string; policies: (made: Environment) => Promise<LivePolicies> }>([
   { name: 'a clock that differs', policies: () => Promise.resolve(livePolicies({ clockSkewMs: 61_000 })) },
   { name: 'an unknown time', policies: () => Promise.reject(new Error('down')) },
+  {
+    name: 'a clock that jumps during the pass',
+    policies: ({ clock }) => {
+      clock.stepWall(3_600_000);
+      return Promise.resolve(livePolicies());
+    },
+  },
 ])('$name makes no other pod stuck', async ({ policies }) => {
-  const { cluster, registry, pass } = environmentOf([stuck], policy({ pods: undefined }));
+  const made = environmentOf([stuck], policy({ pods: undefined }));
+  const { cluster, registry, pass } = made;
   await pass();
   cluster.pods.set('other', { ...stuck, uid: 'other', name: 'other' });
-  cluster.policies = policies;
+  cluster.policies = () => policies(made);
   await pass();
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 1');
   cluster.policies = () => Promise.resolve(livePolicies());
