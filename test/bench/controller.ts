@@ -48,6 +48,7 @@ export interface Scrape {
   readonly lagMs: number;
   /** What V8's heap has in use; garbage that it has not collected yet is included. */
   readonly heapMiB: number;
+  /** Besides watches. */
   readonly requests: number;
 }
 
@@ -67,7 +68,7 @@ export async function scrape(dustpan: DustpanProcess): Promise<Scrape> {
     planMs: sumOf('dustpan_pod_gc_plan_duration_seconds_sum') * 1_000,
     lagMs: sumOf('nodejs_eventloop_lag_max_seconds') * 1_000,
     heapMiB: sumOf('nodejs_heap_size_used_bytes') / 1_024 ** 2,
-    requests: sumOf('dustpan_rest_client_requests_total'),
+    requests: sumOf('dustpan_rest_client_requests_total') - sumOf('dustpan_reflector_watches_total'),
   };
 }
 

@@ -107,23 +107,24 @@ interface Observed {
 interface Pass {
   readonly facts: Seen;
   readonly warnings: readonly LogWarning[];
-  readonly now: Date;
+  /** Monotonic: a jump of the clock must not look like a log that stands still. */
+  readonly atMs: number;
 }
 
 /** A log whose growth is still unknown after this time does not grow. */
 const settledMs = 150_000;
 
 /** Updates the history with one pass. A warning is raised once, as soon as the growth of the log is known, and again after the log was smaller. */
-export function observeLogs(before: LogHistory, { facts, warnings, now }: Pass): Observed {
+export function observeLogs(before: LogHistory, { facts, warnings, atMs }: Pass): Observed {
   const large = new Map(warnings.map((warning) => [warning.target.id, warning]));
   const history = new Map(unmeasured(before, facts));
   const raised: RaisedWarning[] = [];
   for (const log of currentLogs(facts)) {
     const { id } = log.container;
     const known = before.get(id);
-    const seen = measured(known, log, now.getTime());
+    const seen = measured(known, log, atMs);
     const growthBytesPerMinute = growthPerMinute(seen.trend);
-    const isSettled = growthBytesPerMinute !== undefined || now.getTime() - seen.firstMs >= settledMs;
+    const isSettled = growthBytesPerMinute !== undefined || atMs - seen.firstMs >= settledMs;
     const wasWarned = known?.isWarned === true;
     const warning = large.get(id);
     if (warning !== undefined && isSettled && !wasWarned) raised.push({ warning, growthBytesPerMinute });

@@ -218,7 +218,7 @@ export class ContainerGcManager {
     const { clock, recorder, log } = this.#deps;
     const rule = nodeRule(governance, 'containerGC');
     const isOn = rule.kind === 'governed' && rule.rule.logs?.warnBytesPerContainer !== undefined;
-    const pass = { facts, warnings, now: clock.now() };
+    const pass = { facts, warnings, atMs: clock.monotonicMs() };
     const { history, raised } = isOn ? observeLogs(this.#logHistory, pass) : noLogs;
     this.#logHistory = history;
     for (const one of raised) {

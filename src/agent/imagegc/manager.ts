@@ -83,8 +83,8 @@ interface ImageRelief extends Relief {
 export class ImageGcManager {
   readonly #deps: ImageGcDeps;
   #state: AgentState | undefined;
-  /** Start of the last pass. */
-  #began: Moment | undefined;
+  /** When the images were last recorded. */
+  #recorded: Moment | undefined;
   #failedInARow = 0;
   readonly #failures = imageFailures();
   /** UID and generation of the policy whose hold was recorded last. */
@@ -142,14 +142,12 @@ export class ImageGcManager {
   async #observePass(rule: Rule, gone: PlannedContainers, signal: AbortSignal): Promise<ObservedPass> {
     const { clock, onPass } = this.#deps;
     const began = momentOf(clock);
-    const jumpedMs = jumpMs(this.#began, began);
-    this.#began = began;
     try {
-      const facts = await this.#observe(gone, jumpedMs, signal);
+      const facts = await this.#observe(gone, signal);
       const { disk, trouble } = await this.#measure(rule, signal);
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
-        facts: { ...facts, disk, clockUnsure: jumpedMs !== 0, failedBefore },
+        facts: { ...facts, disk, failedBefore },
         disk,
         trouble,
         now: clock.now(),
@@ -169,11 +167,7 @@ export class ImageGcManager {
   }
 
   /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
-  async #observe(
-    gone: PlannedContainers,
-    jumpedMs: number,
-    signal: AbortSignal,
-  ): Promise<Omit<ImageGcFacts, 'disk'>> {
+  async #observe(gone: PlannedContainers, signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'>> {
     const { runtime, pods: readPods, clock, own } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
@@ -183,16 +177,21 @@ export class ImageGcManager {
     const containers = all.filter(({ id }) => !gone.ids.has(id));
     const mounted = await this.#mountedImages(containers, signal);
     const pods = readPods();
+    const at = momentOf(clock);
+    const jumpedMs = jumpMs(this.#recorded, at);
+    this.#recorded = at;
+    const now = new Date(at.wallMs);
     const { state, repulled } = observeImages(before, {
       images: listed,
       containers,
       mounted,
-      now: clock.now(),
+      now,
       jumpedMs,
     });
-    this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), clock.now());
+    this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), now);
     own.repulled.inc(repulled.length);
-    return { ...this.#state, listed, containers, mounted, pods, sandboxImage };
+    const clockUnsure = jumpedMs !== 0;
+    return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
   }
 
   async #load(signal: AbortSignal): Promise<AgentState> {
@@ -245,7 +244,7 @@ export class ImageGcManager {
       ...this.#deps,
       reporting: this.#reporting(),
       failures: this.#failures,
-      observe: (during: AbortSignal) => this.#observe(noContainers, 0, during),
+      observe: (during: AbortSignal) => this.#observe(noContainers, during),
       onRemoved: ({ target: { id, name }, reason }: ImageRemoval): void => {
         const what = { name, reason, policy: policy.name };
         if (this.#state !== undefined) this.#state = withoutImage(this.#state, id, what, clock.now());

@@ -4,7 +4,7 @@ import { inForceAt } from '../../gc/hold.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { RemovedImage, RemovedObject } from '../../api/report/node-pass.ts';
-import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
+import type { AgentState, ImageRecord, NodeInForce } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
 /** An image that is pulled again within this time was removed too early. */
@@ -50,11 +50,8 @@ export function observeImages(
   });
   const state = {
     images: new Map(records),
-    removed: remaining(before.removed, distinct, nowMs),
-    inForce: before.inForce && {
-      ...before.inForce,
-      since: new Date(before.inForce.since.getTime() + jumpedMs),
-    },
+    removed: remaining(before.removed, distinct, { nowMs, jumpedMs }),
+    inForce: before.inForce && movedInForce(before.inForce, jumpedMs),
   };
   const isNew = ({ id }: RuntimeImage): boolean => !before.images.has(id);
   const isRepulled = repulls(state.removed);
@@ -63,8 +60,8 @@ export function observeImages(
 }
 
 /**
- * The state after a start of the agent. Uses of images are unknown for the time in which no agent ran, so no image ages in a longer one
- * (or with the state of another node, copied in a disk image).
+ * The state after a start of the agent. Uses of images are unknown for the time in which no agent ran, so no image ages in a longer one (or with the
+ * state of another node, copied in a disk image), and no hold ends.
  */
 export function resumeState(state: AgentState, now: Date): AgentState {
   const times = [...state.images.values()].flatMap(({ firstDetectedMs, lastUsedMs = 0 }) => [
@@ -74,7 +71,7 @@ export function resumeState(state: AgentState, now: Date): AgentState {
   const unseen = now.getTime() - Math.max(...times);
   if (times.length === 0 || unseen <= unseenMs) return state;
   const images = [...state.images].map(([id, record]): [string, ImageRecord] => [id, moved(record, unseen)]);
-  return { ...state, images: new Map(images) };
+  return { ...state, images: new Map(images), inForce: state.inForce && movedInForce(state.inForce, unseen) };
 }
 
 /** Records the generation in force. While the policy is unknown, or in mode DryRun, the record remains: it is of another generation then, or of the same. */
@@ -93,6 +90,11 @@ export function recordAt(known: ImageRecord | undefined, now: Date): ImageRecord
     lastUsedMs: known?.lastUsedMs === undefined ? undefined : Math.min(known.lastUsedMs, nowMs),
   };
 }
+
+const movedInForce = (inForce: NodeInForce, ms: number): NodeInForce => ({
+  ...inForce,
+  since: new Date(inForce.since.getTime() + ms),
+});
 
 function moved(known: ImageRecord, jumpedMs: number): ImageRecord {
   if (jumpedMs <= 0) return known;
@@ -127,11 +129,11 @@ const digestsOf = ({ id, digests }: RuntimeImage): readonly string[] => [
 function remaining(
   removed: readonly RemovedImage[],
   images: readonly RuntimeImage[],
-  nowMs: number,
+  { nowMs, jumpedMs }: { readonly nowMs: number; readonly jumpedMs: number },
 ): readonly RemovedImage[] {
   const here = new Set(images.flatMap(digestsOf));
   return removed
-    .map((one) => ({ ...one, atMs: Math.min(one.atMs, nowMs) }))
+    .map((one) => ({ ...one, atMs: Math.min(one.atMs + Math.max(jumpedMs, 0), nowMs) }))
     .filter(({ digest, atMs }) => nowMs - atMs <= regretMs || here.has(digest))
     .slice(-maxRemoved);
 }

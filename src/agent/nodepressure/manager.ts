@@ -57,8 +57,8 @@ const relieveEveryMs = 60_000;
 /** Warns before the kubelet would evict, removes containers and images for it, and requests evictions where that is not enough. */
 export class NodePressureManager {
   readonly #deps: NodePressureDeps;
-  /** Start of the last pass. */
-  #began: Moment | undefined;
+  /** When the signals were last judged. */
+  #judged: Moment | undefined;
   #history: SignalHistory = new Map();
   readonly #reclaimed = new Map<DiskSignal, Reclaimed>();
   /** The policy of the last pass. */
@@ -80,7 +80,6 @@ export class NodePressureManager {
       return;
     }
     this.#state = 'working';
-    this.#forgetAfterJump();
     this.#forgetAfterChange(governed.policy);
     try {
       const decided = await this.#decide(governance, governed, signal);
@@ -103,6 +102,7 @@ export class NodePressureManager {
     const usage = await source.usage(signal);
     // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
     const pods = this.#deps.pods();
+    this.#forgetAfterJump();
     const now = clock.now();
     const given = { rule: governed.rule, kubelet, now, staleAfterMs };
     const { history, states } = observeSignals(this.#history, usage.signals, given);
@@ -129,9 +129,9 @@ export class NodePressureManager {
 
   /** After a jump of the clock nobody knows for how long a threshold has been crossed. */
   #forgetAfterJump(): void {
-    const [before, began] = [this.#began, momentOf(this.#deps.clock)];
-    this.#began = began;
-    if (jumpMs(before, began) === 0) return;
+    const [before, at] = [this.#judged, momentOf(this.#deps.clock)];
+    this.#judged = at;
+    if (jumpMs(before, at) === 0) return;
     this.#history = new Map();
     this.#reclaimed.clear();
   }

@@ -51,7 +51,7 @@ const pressurePauseMs = 60_000;
 /** After so many evictions for node pressure that freed nothing, no more follow. */
 export const vainEvictions = 3;
 /** After that, no measurement from before the eviction is fresh. */
-const rememberedMs = 10 * 60_000;
+export const rememberedMs = 10 * 60_000;
 
 const pauseFrom = ({ now, monotonicMs }: Moment): Pause => ({
   untilMs: monotonicMs + pressurePauseMs,

@@ -9,7 +9,7 @@ import type {
   NodeRelief,
   PodEviction,
 } from './facts.ts';
-import { vainEvictions } from './memory.ts';
+import { rememberedMs, vainEvictions } from './memory.ts';
 
 /**
  * Returns the evictions for node pressure that have to wait, so that each node loses one pod at a time: the next is evicted when the pause of the
@@ -70,7 +70,8 @@ const isPaused = (
   { observedAtMs }: PressureRequest,
   { untilMs, measuredAfterMs }: EvictionMemory['firstPause'],
   { monotonicMs }: Pick<Given, 'monotonicMs'>,
-): boolean => monotonicMs < untilMs || observedAtMs <= measuredAfterMs;
+): boolean =>
+  monotonicMs < untilMs || (observedAtMs <= measuredAfterMs && monotonicMs - untilMs < rememberedMs);
 
 /** Less than this part of what the evicted pods used counts as nothing: a disk is never still. */
 const noticeablePart = 0.1;

@@ -20,7 +20,7 @@ export interface AgentState {
   readonly inForce?: NodeInForce | undefined;
 }
 
-interface NodeInForce extends InForce {
+export interface NodeInForce extends InForce {
   readonly policyUid: string;
 }
 

@@ -182,7 +182,7 @@ function startRows(
     // The most expensive policy that the documentation shows; the budget holds for it too.
     row('longest plan, the policy of docs/concepts.md', plan(longestPlanMs(fullRest))),
     row('longest delay of the event loop', { dustpan: ms(lagMs), budget: budget('300 ms', lagMs <= 300) }),
-    row('requests a minute at rest', {
+    row('requests a minute at rest, besides watches', {
       ...{ dustpan: requests.toFixed(1), budget: budget('watches only', requests <= 1) },
     }),
   ];

@@ -96,7 +96,7 @@ describe('an Event', () => {
       const logs = logsOf(found);
       const facts = factsOf({ containers: found === 'ended' ? [] : [main], logs });
       const { warnings } = planOf({ containers: [main], logs }, warnAt(1000));
-      const observed = observeLogs(history, { facts, warnings, now: new Date(minutesAgo(-minute)) });
+      const observed = observeLogs(history, { facts, warnings, atMs: minute * 60_000 });
       history = observed.history;
       for (const { growthBytesPerMinute } of observed.raised)
         events.push(`${minute} min: ${growthBytesPerMinute ?? 'no growth'}`);

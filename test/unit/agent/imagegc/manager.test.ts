@@ -168,6 +168,20 @@ test.each([-3_600_000, 3_600_000])('a pass removes nothing after the clock was s
   expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
 });
 
+test.each([2, -2])(
+  'a hold lasts as long as without a jump of the clock by %d h while the images are listed',
+  async (hours) => {
+    await node.pass();
+    const began = node.state.written?.inForce?.since.getTime() ?? Number.NaN;
+    changeAt(node.runtime, 'listContainers', 1, () => {
+      node.clock.stepWall(hours * 3_600_000);
+    });
+    await node.pass();
+    await node.pass();
+    expect(node.state.written?.inForce?.since.getTime()).toBe(began + hours * 3_600_000);
+  },
+);
+
 describe('a removal that fails', () => {
   test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {
     node.runtime.fail('removeImage', { times: 18 });

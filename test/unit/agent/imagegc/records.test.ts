@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   observeImages,
   recordAt,
+  resumeState,
   repulls,
   lastRemoved,
   withoutImage,
@@ -60,6 +61,19 @@ test.each<[name: string, before: Times | undefined, over: Partial<Observation>, 
 ])('%s', (_, before, over, [firstDetectedMs, lastUsedMs]) => {
   const { images } = observe(before === undefined ? emptyState : stateOf({ a: before }), over).state;
   expect(images.get('sha256:a')).toEqual({ firstDetectedMs, lastUsedMs });
+});
+
+test('a hold does not end while no agent ran for more than an hour: the clock may have jumped', () => {
+  const inForce = { policyUid: 'u', generation: 1, since: new Date(minutesAgo(62)) };
+  const resumed = resumeState({ ...stateOf({ a: [old, minutesAgo(61)] }), inForce }, now);
+  expect(resumed.inForce).toEqual({ ...inForce, since: new Date(minutesAgo(1)) });
+});
+
+test('a removal moves with a jump forward, so that the minimum age remains doubled', () => {
+  const removed = [{ digest: 'sha256:a', atMs: nowMs - 25 * hour }];
+  expect(observe(stateOf({}, removed), { images: [], jumpedMs: 2 * hour }).state.removed).toEqual([
+    { digest: 'sha256:a', atMs: nowMs - 23 * hour },
+  ]);
 });
 
 const what = { name: 'docker.io/library/x:1', reason: 'Space', policy: 'default' };

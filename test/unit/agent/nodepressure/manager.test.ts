@@ -28,6 +28,7 @@ class Node {
   governance: NodeGovernance = governedBy(pressurePolicy());
   available = 500;
   isDown = false;
+  onUsage = (): void => undefined;
   /** What a relief makes available, and what it leaves. */
   freed = 0;
   reclaim: ReclaimResult = 'Exhausted';
@@ -58,6 +59,7 @@ class Node {
   });
 
   #usage() {
+    this.onUsage();
     if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
     const signals: readonly SignalReading[] = [
       reading({ available: this.available, measuredAtMs: this.clock.now().getTime() }),
@@ -123,12 +125,22 @@ test('where that was not enough, evictions are requested after the grace period,
   expect(text).toContain('dustpan_node_pressure_crossed{signal="nodefs.available"} 1');
 });
 
-test.each([3_600_000, -3_600_000])(
-  'after a jump of the clock by %i ms the grace period begins again',
-  async (jumpMs) => {
+test.each([
+  { when: 'between two passes', jumpMs: 3_600_000 },
+  { when: 'between two passes', jumpMs: -3_600_000 },
+  { when: 'while the kubelet is read', jumpMs: 3_600_000 },
+  { when: 'while the kubelet is read', jumpMs: -3_600_000 },
+])(
+  'after a jump of the clock by $jumpMs ms $when the grace period begins again',
+  async ({ when, jumpMs }) => {
+    const jump = (): void => {
+      node.clock.stepWall(jumpMs);
+      node.onUsage = () => undefined;
+    };
     node.available = 140;
     await node.pass(5);
-    node.clock.stepWall(jumpMs);
+    if (when === 'between two passes') jump();
+    else node.onUsage = jump;
     await node.pass(6);
     expect(node.requests).toEqual([]);
     expect(node.relieved).toHaveLength(2);

@@ -202,6 +202,11 @@ describe('a pod that its node requests because it is short of disk space', () =>
     ['another node has a pause', 'Evict', remembering({ pauses: elsewhere })],
     ['the leader is new', 'PacingLimit', newLeader(monotonicMs + 1)],
     ['it was not measured since the leader is new', 'PacingLimit', newLeader(0, measuredAtMs)],
+    [
+      'the leader was new ten minutes ago, whatever its clock was',
+      'Evict',
+      newLeader(monotonicMs - 600_000, measuredAtMs),
+    ],
   ])('%s: %s', (_, expected, over, by) => {
     const all = { reports: [reportOf('node-1', pressureRequest('a'))], ...over };
     expect(verdicts(all, by)).toEqual([`a ${expected}`]);
