@@ -48,7 +48,7 @@ export interface Scrape {
   readonly lagMs: number;
   /** What V8's heap has in use; garbage that it has not collected yet is included. */
   readonly heapMiB: number;
-  /** Besides watches. */
+  /** Requests to the API server, without those that open watches. */
   readonly requests: number;
 }
 

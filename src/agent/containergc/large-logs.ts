@@ -107,7 +107,7 @@ interface Observed {
 interface Pass {
   readonly facts: Seen;
   readonly warnings: readonly LogWarning[];
-  /** Monotonic: a jump of the clock must not look like a log that stands still. */
+  /** Monotonic: after a jump of the clock the log would look like one that does not grow. */
   readonly atMs: number;
 }
 
@@ -149,6 +149,5 @@ function measured(
 ): Omit<KnownLog, 'isWarned'> {
   if (known?.path !== path || bytes < known.trend.latest.bytes)
     return { path, firstMs: atMs, trend: observeTrend(undefined, { atMs, bytes }) };
-  // After the clock was set back, the first time may be in the future.
-  return { path, firstMs: Math.min(known.firstMs, atMs), trend: observeTrend(known.trend, { atMs, bytes }) };
+  return { path, firstMs: known.firstMs, trend: observeTrend(known.trend, { atMs, bytes }) };
 }

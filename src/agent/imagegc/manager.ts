@@ -83,7 +83,7 @@ interface ImageRelief extends Relief {
 export class ImageGcManager {
   readonly #deps: ImageGcDeps;
   #state: AgentState | undefined;
-  /** When the images were last recorded. */
+  /** When the images were last recorded, or the state was about to be read. */
   #recorded: Moment | undefined;
   #failedInARow = 0;
   readonly #failures = imageFailures();
@@ -169,6 +169,7 @@ export class ImageGcManager {
   /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
   async #observe(gone: PlannedContainers, signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'>> {
     const { runtime, pods: readPods, clock, own } = this.#deps;
+    this.#recorded ??= momentOf(clock);
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
     const sandboxImage = await runtime.sandboxImage(signal);

@@ -202,8 +202,7 @@ export function podLabelKeys(
 const terminatedRules = (policies: readonly AnyPolicy[]): readonly TerminatedPolicy[] =>
   policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
 
-/** Whether the newest finished pods of an owner stay. */
-export const keepsPerOwner = ({ keepPerOwner, keepPerOwnerByPhase }: TerminatedPolicy): boolean =>
+const keepsPerOwner = ({ keepPerOwner, keepPerOwnerByPhase }: TerminatedPolicy): boolean =>
   [keepPerOwner, keepPerOwnerByPhase.succeeded, keepPerOwnerByPhase.failed].some((count) => count > 0);
 
 /** Which owners of pods any valid policy needs to know. */

@@ -66,6 +66,7 @@ const nodesWithEndedPods = (decisions: readonly EvictionDecision[]): readonly st
 const pauseOf = ({ pauses, firstPause }: EvictionMemory, node: string): EvictionMemory['firstPause'] =>
   pauses.get(node) ?? firstPause;
 
+/** Ten minutes later no measurement is from before the pause; a clock that was ahead then would make every one look so. */
 const isPaused = (
   { observedAtMs }: PressureRequest,
   { untilMs, measuredAfterMs }: EvictionMemory['firstPause'],

@@ -1,4 +1,4 @@
-import { hasKeepLabel, keepsPerOwner } from '../../api/policy/matching.ts';
+import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { PolicySet, RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { clocksAgree, Confirmed, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
@@ -44,18 +44,18 @@ export const maxPlanAgeMs = 60_000;
 /**
  * The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. planCurrent: the caches of policies and
  * namespaces are current, the policies unchanged, the plan younger than a minute, and the clock by which it has judged ages has not jumped.
- * nodeStillGone, confirmed and namespaceUnchanged: read live. notKept: no keep label in the caches. clocksAgree: only where the time of the
- * finish decides.
+ * nodeStillGone, confirmed and namespaceUnchanged: read live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
  */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
   const { policies, policySet, namespaces, live, holdsLease, clock, log, began } = deps;
   const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));
+  const hasJumped = (): boolean => jumpMs(began, momentOf(clock)) !== 0;
   const isStale = (): boolean =>
     policySet.ranked !== ranked ||
     !policies.synced ||
     !namespaces.synced ||
     clock.monotonicMs() - began.monotonicMs >= maxPlanAgeMs ||
-    jumpMs(began, momentOf(clock)) !== 0;
+    hasJumped();
   const confirmed = new Confirmed<PodDeletion, LivePolicies>({
     clock,
     confirm: (signal) => live.policies(signal),
@@ -68,7 +68,10 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
   });
   const isOptedOut = keepLabels(deps);
   const leaseHeld = stopIf<PodDeletion>(() => (holdsLease() ? undefined : 'the lease is lost'));
-  const planCurrent = stopIf<PodDeletion>(() => (isStale() ? 'the plan is out of date' : undefined));
+  const planCurrent = stopIf<PodDeletion>(() => {
+    if (hasJumped()) return 'the clock has jumped';
+    return isStale() ? 'the plan is out of date' : undefined;
+  });
   const notKept: Check<PodDeletion> = {
     objection: (deletion) => (isOptedOut(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
   };
@@ -84,17 +87,9 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
       known: (name) => planned.get(name),
     }),
     notKept,
-    clocksAgree(confirmed, dependsOnFinish),
+    clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
   return { leaseHeld, checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
-}
-
-/** Whether a deletion depends on when pods finished: those that an owner keeps are its newest ones. */
-function dependsOnFinish({ reason, policy }: PodDeletion): boolean {
-  const rule = policy.pods?.terminated;
-  return (
-    reason === 'Expired' || (reason === 'TerminatedInNamespace' && rule !== undefined && keepsPerOwner(rule))
-  );
 }
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */

@@ -192,6 +192,16 @@ test('the Event of a log that stands still says so', async () => {
   ]);
 });
 
+test('the Event of a log that grows says so after a jump of the clock', async () => {
+  const node = nodeOf();
+  await passWith(node, 1536);
+  node.clock.stepWall(3_600_000);
+  await passWith(node, 2048);
+  expect(node.recorder.events.map(({ note }) => /\. It [^.]*\./.exec(note)?.[0])).toEqual([
+    '. It grows by 512 KiB a minute.',
+  ]);
+});
+
 test('the Event about a static pod has the UID that the kubelet gives it', async () => {
   const node = nodeOf();
   node.pods = [apiPod('other'), apiPod('mirror', 'uid-pod')];

@@ -182,6 +182,19 @@ test.each([2, -2])(
   },
 );
 
+test('no image becomes older by a jump of the clock before the first listing', async () => {
+  await node.pass();
+  const oldest = (): number =>
+    Math.min(...[...(node.state.written?.images.values() ?? [])].map((one) => one.firstDetectedMs));
+  const before = oldest();
+  node.restart();
+  changeAt(node.runtime, 'listContainers', 1, () => {
+    node.clock.stepWall(3_600_000);
+  });
+  await node.pass();
+  expect(oldest()).toBe(before + 3_600_000);
+});
+
 describe('a removal that fails', () => {
   test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {
     node.runtime.fail('removeImage', { times: 18 });

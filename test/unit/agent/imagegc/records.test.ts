@@ -69,7 +69,7 @@ test('a hold does not end while no agent ran for more than an hour: the clock ma
   expect(resumed.inForce).toEqual({ ...inForce, since: new Date(minutesAgo(1)) });
 });
 
-test('a removal moves with a jump forward, so that the minimum age remains doubled', () => {
+test('the time of a removal moves with a jump forward', () => {
   const removed = [{ digest: 'sha256:a', atMs: nowMs - 25 * hour }];
   expect(observe(stateOf({}, removed), { images: [], jumpedMs: 2 * hour }).state.removed).toEqual([
     { digest: 'sha256:a', atMs: nowMs - 23 * hour },

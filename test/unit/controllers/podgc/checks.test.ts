@@ -235,22 +235,6 @@ test('a clock an hour ahead that is corrected between plan and live read deletes
   expect(made.cluster.podNames).toEqual(['young']);
 });
 
-test.each([
-  { keepPerOwner: 1, skipped: ['ClockUnsure'] },
-  { keepPerOwner: 0, skipped: [] },
-])(
-  'with another clock, and keepPerOwner $keepPerOwner, a threshold of the namespace deletes none: $skipped',
-  async (row) => {
-    const { keepPerOwner } = row;
-    const rule = policy({ pods: { terminated: terminatedRule({ perNamespaceThreshold: 1, keepPerOwner }) } });
-    const made = environmentOf(many(3), rule);
-    made.cluster.policies = () => Promise.resolve(livePolicies({ clockSkewMs: 61_000 }));
-    await made.pass();
-    expect(await skipped(made)).toEqual(row.skipped);
-    expect(made.cluster.podNames).toHaveLength(keepPerOwner === 0 ? 1 : 3);
-  },
-);
-
 describe('pods that cannot be deleted', () => {
   /** A webhook responds with a Status. */
   const denial = (status: number): ApiError =>
