@@ -6,7 +6,7 @@ import type { Policy } from '../api/policy/policy.ts';
 import type { Clock } from '../runtime/scheduling/clock.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
 import { errorLine } from '../runtime/errors.ts';
-import { jumpMs, momentOf, type Moment } from '../runtime/scheduling/jump.ts';
+import { hasJumped, type Moment } from '../runtime/scheduling/jump.ts';
 import type { Check, Stop } from './execute.ts';
 import { LiveQuery } from './live.ts';
 
@@ -195,5 +195,5 @@ export const nodeUnchanged = <D>({ governance, clock, policy, began }: PassStart
   stopIf(() => {
     const now = governance();
     if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
-    return jumpMs(began, momentOf(clock)) === 0 ? undefined : 'the clock has jumped';
+    return hasJumped(began, clock) ? 'the clock has jumped' : undefined;
   });

@@ -8,7 +8,7 @@ import type { LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import { hasJumped, type Moment } from '../../runtime/scheduling/jump.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { PodDeletion } from './facts.ts';
@@ -25,7 +25,7 @@ export interface PodCheckDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Pick<Logger, 'warn'>;
   /** When the facts of the plan were read, by both clocks. */
-  readonly began: Moment;
+  readonly observedAt: Moment;
 }
 
 interface PodChecks {
@@ -47,15 +47,17 @@ export const maxPlanAgeMs = 60_000;
  * nodeStillGone, confirmed and namespaceUnchanged: read live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
  */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
-  const { policies, policySet, namespaces, live, holdsLease, clock, log, began } = deps;
+  const { policies, policySet, namespaces, live, holdsLease, clock, log, observedAt } = deps;
   const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));
-  const hasJumped = (): boolean => jumpMs(began, momentOf(clock)) !== 0;
-  const isStale = (): boolean =>
-    policySet.ranked !== ranked ||
-    !policies.synced ||
-    !namespaces.synced ||
-    clock.monotonicMs() - began.monotonicMs >= maxPlanAgeMs ||
-    hasJumped();
+  const staleBecause = (): string | undefined => {
+    if (hasJumped(observedAt, clock)) return 'the clock has jumped';
+    const isCurrent =
+      policySet.ranked === ranked &&
+      policies.synced &&
+      namespaces.synced &&
+      clock.monotonicMs() - observedAt.monotonicMs < maxPlanAgeMs;
+    return isCurrent ? undefined : 'the plan is out of date';
+  };
   const confirmed = new Confirmed<PodDeletion, LivePolicies>({
     clock,
     confirm: (signal) => live.policies(signal),
@@ -68,10 +70,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
   });
   const isOptedOut = keepLabels(deps);
   const leaseHeld = stopIf<PodDeletion>(() => (holdsLease() ? undefined : 'the lease is lost'));
-  const planCurrent = stopIf<PodDeletion>(() => {
-    if (hasJumped()) return 'the clock has jumped';
-    return isStale() ? 'the plan is out of date' : undefined;
-  });
+  const planCurrent = stopIf<PodDeletion>(staleBecause);
   const notKept: Check<PodDeletion> = {
     objection: (deletion) => (isOptedOut(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
   };
@@ -89,7 +88,12 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     notKept,
     clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
-  return { leaseHeld, checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
+  return {
+    leaseHeld,
+    checks,
+    isStale: () => staleBecause() !== undefined,
+    clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion),
+  };
 }
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */

@@ -11,7 +11,7 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
 import { deletePods, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
@@ -35,7 +35,7 @@ export interface PodStore extends Store<PodFacts> {
 }
 
 export interface PodGcDeps
-  extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun' | 'began'> {
+  extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun' | 'observedAt'> {
   readonly pods: PodStore;
   readonly recorder: Recorder;
   /** Between two passes. */
@@ -67,8 +67,8 @@ export class PodGcController {
     const { ranked } = policySet;
     if (!this.#seesAll(ranked)) return;
 
-    const began = momentOf(clock);
-    const [monotonicMs, now] = [began.monotonicMs, new Date(began.wallMs)];
+    const observedAt = momentOf(clock);
+    const [monotonicMs, now] = [observedAt.monotonicMs, new Date(observedAt.wallMs)];
     const openBreakers = this.#deps.openBreakers();
     const { facts, missing, seenFinished, inForce } = observe(this.#deps, ranked, {
       missing: this.#missing,
@@ -103,9 +103,9 @@ export class PodGcController {
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
     const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
     try {
-      await this.#act({ plan, began, begun, counts, owners: facts.owners, ranked }, signal);
+      await this.#act({ plan, observedAt, begun, counts, owners: facts.owners, ranked }, signal);
     } finally {
-      await this.#reportStuck({ facts, plan, began }, signal);
+      await this.#reportStuck({ facts, plan, observedAt }, signal);
     }
   }
 
@@ -123,15 +123,15 @@ export class PodGcController {
   }
 
   /** Reports the stuck pods that this pass does not delete. New ones only if our clock agrees with the API server's. */
-  async #reportStuck({ facts, plan, began }: Planned, signal: AbortSignal): Promise<void> {
+  async #reportStuck({ facts, plan, observedAt }: Planned, signal: AbortSignal): Promise<void> {
     const { recorder, own, log } = this.#deps;
     const isEnforced = ({ policy }: PodDeletion): boolean => policy.mode === 'Enforce';
     const deleted = new Set(plan.deletions.filter(isEnforced).map(({ target }) => target.pod));
-    const found = stuckPods(facts.pods, facts.nodes, new Date(began.wallMs)).filter(
+    const found = stuckPods(facts.pods, facts.nodes, new Date(observedAt.wallMs)).filter(
       ({ pod }) => !deleted.has(pod),
     );
     const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.all.has(pod.uid);
-    const isSure = found.every(isKnown) || (await this.#isClockSure(began, signal));
+    const isSure = found.every(isKnown) || (await this.#isClockSure(observedAt, signal));
     const stuck = isSure ? found : found.filter(isKnown);
     const byCause = Map.groupBy(stuck, ({ obstacle }) => obstacle.cause);
     const counts = Object.fromEntries([...byCause].map(([cause, pods]) => [cause, pods.length]));
@@ -155,11 +155,11 @@ export class PodGcController {
     this.#stuck = { all: uids(stuck), named: uids(named) };
   }
 
-  async #isClockSure(began: Moment, signal: AbortSignal): Promise<boolean> {
+  async #isClockSure(observedAt: Moment, signal: AbortSignal): Promise<boolean> {
     const { live, clock, log } = this.#deps;
     try {
       const { clockSkewMs } = await live.policies(signal);
-      return !isSkewed(clockSkewMs) && jumpMs(began, momentOf(clock)) === 0;
+      return !isSkewed(clockSkewMs) && !hasJumped(observedAt, clock);
     } catch (err) {
       log.debug({ err }, 'reading the time of the API server failed');
       return false;
@@ -167,7 +167,7 @@ export class PodGcController {
   }
 
   async #act(
-    { plan, began, begun: left, counts, owners, ranked }: Decided,
+    { plan, observedAt, begun: left, counts, owners, ranked }: Decided,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, onPass } = this.#deps;
@@ -176,7 +176,7 @@ export class PodGcController {
       ...this.#deps,
       failures: this.#failures,
       marked: this.#marked,
-      began,
+      observedAt,
       begun,
       onNodeFound: (node: string) => {
         this.#forgetMissing(node);
@@ -220,12 +220,12 @@ const noneStuck = { all: new Set<string>(), named: new Set<string>() };
 interface Planned {
   readonly facts: PodGcFacts;
   readonly plan: PodGcPlan;
-  readonly began: Moment;
+  readonly observedAt: Moment;
 }
 
 interface Decided {
   readonly plan: PodGcPlan;
-  readonly began: Moment;
+  readonly observedAt: Moment;
   /** Deletions that an earlier pass has begun. */
   readonly begun: readonly PodDeletion[];
   readonly counts: PlanCounts;

@@ -31,6 +31,10 @@ export function jumpMs(before: Moment | undefined, now: Moment): number {
   return Math.abs(ms) > tolerableMs ? ms : 0;
 }
 
+/** Whether the wall clock has jumped since that moment. */
+export const hasJumped = (since: Moment, clock: Pick<Clock, 'now' | 'monotonicMs'>): boolean =>
+  jumpMs(since, momentOf(clock)) !== 0;
+
 /** Adds the jump forward between two moments, if there was one. */
 export function withJump(jumps: readonly Jump[], before: Moment | undefined, now: Moment): readonly Jump[] {
   const ms = jumpMs(before, now);
