@@ -30,6 +30,10 @@ export class Field {
     return this.#value === undefined;
   }
 
+  get isObject(): boolean {
+    return isObject(this.#value);
+  }
+
   wrong(what: string): InputError {
     return new InputError(this.file, this.path, what);
   }

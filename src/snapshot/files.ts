@@ -5,6 +5,7 @@ import { errorCode, errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
 import { readJsonList, withoutMark } from './json-list.ts';
+import { refusePage } from './whole-list.ts';
 
 /** Called after each piece of a file. */
 export type OnProgress = (file: string, items: number) => void;
@@ -43,12 +44,16 @@ export async function readWhole(file: string): Promise<Field> {
   return first;
 }
 
-/** The documents of a file, or of standard input (`-`): one of JSON, any number of YAML. */
+/** The documents of a file, or of standard input (`-`): one of JSON, any number of YAML. Throws for one page of a list. */
 export async function readDocuments(file: string): Promise<readonly Field[]> {
   const text = await readText(file);
   const name = fileName(file);
   if (text.trim() === '') throw new InputError(name, '', 'is empty');
-  return isYaml(file) ? yamlDocuments(name, text) : [new Field(name, '', jsonOf(name, text))];
+  const documents = isYaml(file)
+    ? await yamlDocuments(name, text)
+    : [new Field(name, '', jsonOf(name, text))];
+  documents.forEach(refusePage);
+  return documents;
 }
 
 /** The name of a file in messages. */

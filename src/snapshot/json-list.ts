@@ -4,6 +4,7 @@ import { JsonItems } from '../kube/codec/json-items.ts';
 import { errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
+import { refusePage } from './whole-list.ts';
 
 interface Receiver {
   readonly onItem: (item: Field) => void;
@@ -18,7 +19,9 @@ export async function readJsonList(file: string, { onItem, onPiece }: Receiver):
     list.push(piece);
     onPiece();
   }
-  return list.end();
+  const rest = list.end();
+  refusePage(rest);
+  return rest;
 }
 
 async function* piecesOf(file: string): AsyncGenerator<Buffer> {

@@ -7,6 +7,7 @@ import { openBreakersIn, type OpenBreakers } from '../gc/open-breaker.ts';
 import type { Field } from './field.ts';
 import { fileName, readDocuments } from './files.ts';
 import { InputError } from './input-error.ts';
+import { refusePage } from './whole-list.ts';
 
 const apiVersion = 'gc.dustpan.dev/v1alpha1';
 const knownFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
@@ -117,7 +118,9 @@ function policiesIn(document: Field): readonly Field[] {
   const kind = document.at('kind').text();
   if (/^gcpolicy$/i.test(kind)) return [document];
   const isList = kind === 'List' || kind === 'GCPolicyList';
-  return isList ? document.at('items').list().flatMap(policiesIn) : [];
+  if (!isList) return [];
+  refusePage(document);
+  return document.at('items').list().flatMap(policiesIn);
 }
 
 /** A list that begins with another kind is a list of that kind: reported once, not for every item. */

@@ -31,6 +31,11 @@ const cases: Readonly<Record<string, Files>> = {
 
   'a List of the wrong kind': pods({ kind: 'NodeList', items: [] }),
   'a List with an item of the wrong kind': pods(list('Node', [{ metadata: { name: 'a', uid: 'u' } }])),
+  'one page of a list, with the number of the missing items': pods({
+    ...list('Pod', []),
+    metadata: { continue: 'token', remainingItemCount: 1 },
+  }),
+  'one page of a list': yamlPods('{kind: List, metadata: {continue: token}, items: []}'),
   'a pod without a UID': onePod({ name: 'a', namespace: 'web' }),
   'an invalid creation time': onePod({
     name: 'a',
