@@ -188,7 +188,9 @@ function respond({ api, users }: Front, token: string, request: ApiRequest): Api
 function jsonOf(bytes: Buffer): JsonObject | undefined {
   if (bytes.length === 0) return undefined;
   try {
-    return asObject(JSON.parse(bytes.toString()));
+    const value: unknown = JSON.parse(bytes.toString());
+    // A JSON patch is a list.
+    return asObject(Array.isArray(value) ? { operations: value } : value);
   } catch (err) {
     throw badRequest(`the object provided is unrecognized: ${String(err)}`);
   }

@@ -36,7 +36,7 @@ export interface Caches {
   readonly nodeReports: ReportCache;
   readonly jobs: () => Store<JobFacts>;
   readonly replicaSets: () => Store<ReplicaSetFacts>;
-  /** Patches the status of a policy; does nothing if the policy is gone. */
+  /** Replaces the status of a policy; does nothing if the policy is gone. */
   readonly writePolicyStatus: PolicyOperator['writeStatus'];
   /** One readiness check per cache. */
   readonly checks: readonly Check[];

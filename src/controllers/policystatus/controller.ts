@@ -13,6 +13,8 @@ import { rollUpNodes, rollUpRemovals, type NodeRollup, type RemovalProgress } fr
 import { planStatus, writeAfterMs } from './plan.ts';
 import { type PolicyStatus } from './status.ts';
 
+type PolicyName = Pick<Policy, 'uid' | 'name'>;
+
 interface PolicyStatusDeps {
   readonly policies: {
     readonly ranked: readonly (Policy | InvalidPolicy)[];
@@ -22,7 +24,8 @@ interface PolicyStatusDeps {
   readonly nodes: Store<NodeFacts>;
   /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
-  readonly writeStatus: (name: string, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
+  /** Writes to this policy alone, not to a later one of its name. */
+  readonly writeStatus: (policy: PolicyName, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
   readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
@@ -103,13 +106,13 @@ export class PolicyStatusController {
   }
 
   async #write(
-    { uid, name }: Pick<Policy, 'uid' | 'name'>,
+    { uid, name }: PolicyName,
     { planned, deletedSince }: { readonly planned: PolicyStatus; readonly deletedSince: number },
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log, writeStatus } = this.#deps;
     try {
-      await writeStatus(name, planned, signal);
+      await writeStatus({ uid, name }, planned, signal);
     } catch (err) {
       signal.throwIfAborted();
       log.warn({ policy: name, err }, 'writing policy status failed');

@@ -6,16 +6,15 @@ import { noPassYet, type Claim, type PolicyStatus, type StatusFacts, type Status
 
 /** Decides status.hold. Before the first pass after a restart the stored value remains: the pass continues from it. */
 export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['hold'] {
-  if ('problems' in policy || policy.mode === 'DryRun' || policy.pods === undefined)
-    return stored?.hold === undefined ? undefined : null;
+  if ('problems' in policy || policy.mode === 'DryRun' || policy.pods === undefined) return undefined;
   return report?.hold === undefined ? stored?.hold : statusHold(report.hold);
 }
 
 const statusHold = ({ generation, since, held }: ReportedHold): StatusHold => ({
   generation,
   since: metaTime(since),
-  until: held === undefined ? null : metaTime(held.until),
-  due: held?.due ?? null,
+  until: held && metaTime(held.until),
+  due: held?.due,
 });
 
 /** Whether a large removal under the policy waits, of pods or on nodes. */

@@ -38,8 +38,7 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
 function nodesOf({ policy, stored, nodes }: StatusFacts): Pick<PolicyStatus, 'nodes'> {
   const hasRules = !('problems' in policy) && policy.nodes !== undefined;
   const rollup = hasRules ? (nodes ?? stored?.nodes) : undefined;
-  if (rollup !== undefined && rollup !== null) return { nodes: rollup };
-  return stored?.nodes === undefined ? {} : { nodes: null };
+  return rollup === undefined ? {} : { nodes: rollup };
 }
 
 /** Reads the valid parts of a stored status; values that someone else wrote there must not stop the controller. */
@@ -104,7 +103,7 @@ function substance({ conditions, pods, nodes }: PolicyStatus): string {
 
 const sums = ({ conditions, nodes }: PolicyStatus): string =>
   JSON.stringify([conditions.map(({ message }) => message), sorted(nodes)]);
-const sorted = (counts: object | null | undefined): unknown => Object.entries(counts ?? {}).sort();
+const sorted = (counts: object | undefined): unknown => Object.entries(counts ?? {}).sort();
 
 const podRollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({
   governed: report.governed,

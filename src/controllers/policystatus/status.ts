@@ -29,24 +29,24 @@ export interface StatusFacts {
   readonly budgets?: BudgetsReport | undefined;
 }
 
-/** The fields of a GCPolicy's status that the controller writes. */
+/** The whole status of a GCPolicy: a write replaces it. */
 export interface PolicyStatus {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
   readonly lastPassTime?: string;
   readonly pods?: PodRollup;
-  /** null deletes the stored value, when the policy has no rules for nodes any more. */
-  readonly nodes?: NodeRollup | null;
-  /** null deletes the stored value, when the policy is in mode DryRun. */
-  readonly hold?: StatusHold | null | undefined;
+  /** undefined = the policy has no rules for nodes. */
+  readonly nodes?: NodeRollup;
+  /** undefined = the policy is not in mode Enforce, or has no rules for pods. */
+  readonly hold?: StatusHold | undefined;
 }
 
-/** Times in RFC 3339; null deletes the stored value: nothing waits. */
+/** Times in RFC 3339; `until` and `due` undefined = nothing waits. */
 export interface StatusHold {
   readonly generation: number;
   readonly since: string;
-  readonly until?: string | null;
-  readonly due?: number | null;
+  readonly until?: string | undefined;
+  readonly due?: number | undefined;
 }
 
 /** Counts at the end of the last pass. */

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 import type { RawFacts } from '../cache/objects.ts';
 import type { Store } from '../cache/reflector.ts';
-import { patchStatus } from './status-patch.ts';
+import { replaceStatus } from './status-patch.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 /** A change of a policy. Several changes while an event is handled are reported as one. */
@@ -14,6 +14,11 @@ export interface PolicyEvent {
   readonly name: string;
   /** The whole object; of a deleted policy, the last reported one. */
   readonly object: unknown;
+}
+
+interface PolicyName {
+  readonly uid: string;
+  readonly name: string;
 }
 
 interface PolicyOperatorDeps {
@@ -40,7 +45,7 @@ const Operator: typeof module.default =
 
 /**
  * Watches the policies and writes their status, as an operator of the library: `init`, `watchResource`, events one at a time,
- * `patchResourceStatus`. Two methods that use the library's own connection are overridden (ADR 39): watching uses our reflector, writing our transport.
+ * `setResourceStatus`. Two methods that use the library's own connection are overridden (ADR 39): watching uses our reflector, writing our transport.
  */
 export class PolicyOperator extends Operator {
   readonly #deps: PolicyOperatorDeps;
@@ -69,10 +74,14 @@ export class PolicyOperator extends Operator {
     this.#stopped.abort();
   }
 
-  /** Patches the status of a policy. A deleted policy is not an error. */
-  async writeStatus(name: string, status: object, signal: AbortSignal): Promise<void> {
+  /** Replaces the status of the policy with this UID. A deleted policy is not an error. */
+  async writeStatus({ uid, name }: PolicyName, status: object, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind } = gcPolicy;
-    await this.patchResourceStatus({ id: '', name, resourceVersion: '', apiVersion, kind }, status, signal);
+    await this.setResourceStatus(
+      { id: '', uid, name, resourceVersion: '', apiVersion, kind },
+      status,
+      signal,
+    );
   }
 
   protected override async init(): Promise<void> {
@@ -119,14 +128,14 @@ export class PolicyOperator extends Operator {
   }
 
   /** Returns null if the policy no longer exists. Other failures are thrown: the library's method ignores all, after one more request. */
-  protected override async patchResourceStatus(
-    meta: ResourceMeta,
+  protected override async setResourceStatus(
+    meta: ResourceMeta & PolicyName,
     status: object,
     signal = this.#stopped.signal,
   ): Promise<ResourceMeta | null> {
     const { group, version, plural } = gcPolicy;
     const path = `/apis/${group}/${version}/${plural}/${encodeURIComponent(meta.name)}`;
-    const outcome = await patchStatus(this.#deps.transport, path, status, signal);
+    const outcome = await replaceStatus(this.#deps.transport, path, { uid: meta.uid, status }, signal);
     return outcome === 'gone' ? null : meta;
   }
 }

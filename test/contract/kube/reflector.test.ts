@@ -188,6 +188,40 @@ test('custom resources are watched, whole and with defaults, and an operator rep
   await receives(made, changed, ['DELETED mine', { spec: { mode: 'Enforce' } }]);
 });
 
+test('the status of a policy is replaced whole, and never that of a later policy of its name', async () => {
+  const path = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+  const name = unique('status');
+  interface Stored {
+    readonly metadata: { readonly uid: string };
+    readonly status?: object;
+  }
+  const storedJson = (body: Buffer): Stored => JSON.parse(body.toString()) as Stored;
+  const read = async (): Promise<Stored> =>
+    storedJson(await objects.request({ method: 'GET', path: `${path}/${name}` }));
+  const operator = new PolicyOperator({
+    watch: (at) => new Reflector({ ...deps, resource: jsonResource({ name: 'gcpolicies', path: at }) }),
+    ...deps,
+    onEvent: () => Promise.resolve(),
+  });
+  const create = async (): Promise<string> =>
+    storedJson(await objects.post(path, policyManifest(name))).metadata.uid;
+  const uid = await create();
+  const hold = { generation: 1, since: '2026-01-15T12:00:00Z' };
+  const held = { observedGeneration: 1, conditions: [], hold: { ...hold, until: undefined } };
+  await operator.writeStatus({ uid, name }, held, signal);
+  expect((await read()).status).toEqual({ observedGeneration: 1, conditions: [], hold });
+  const next = { observedGeneration: 2, conditions: [] };
+  await operator.writeStatus({ uid, name }, next, signal);
+  expect((await read()).status).toEqual(next);
+
+  await objects.delete(`${path}/${name}`);
+  await operator.writeStatus({ uid, name }, held, signal);
+  await create();
+  await expect(operator.writeStatus({ uid, name }, held, signal)).rejects.toMatchObject({ status: 422 });
+  expect(await read()).not.toHaveProperty('status');
+  await objects.delete(`${path}/${name}`);
+});
+
 test('custom resources of an uninstalled kind are missing', async () => {
   const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
   const reflector = reflect(jsonResource({ name: 'nosuchthings', path }));

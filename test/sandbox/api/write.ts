@@ -51,14 +51,35 @@ export function update(call: Call): KubeObject {
 
 const strategicType = 'application/strategic-merge-patch+json';
 
+const jsonPatchType = 'application/json-patch+json';
+
 /** PATCH: merges into the stored object. A resourceVersion or UID in the patch must be the stored one. */
 export function patch(call: Call): KubeObject {
   const { contentType, body, resource } = call;
   const old = stored(call);
   const isStrategic = contentType === strategicType && !resource.custom;
-  const incoming = decoded(call, asObject(merged(old, body, isStrategic)));
-  return replace(call, incoming, old);
+  const patched =
+    contentType === jsonPatchType
+      ? operated(old, asList(body['operations']))
+      : merged(old, body, isStrategic);
+  return replace(call, decoded(call, asObject(patched)), old);
 }
+
+/** RFC 6902; dustpan sends only `test` of a text, and `add` of a field of the object. */
+function operated(old: KubeObject, operations: readonly unknown[]): JsonObject {
+  let patched: JsonObject = old;
+  for (const { op, path, value } of operations.map(asObject)) {
+    const fields = asText(path).split('/').slice(1);
+    const [field = ''] = fields;
+    if (op === 'add' && fields.length === 1) patched = { ...patched, [field]: value };
+    else if (op !== 'test') throw badPatch(`unsupported operation: ${JSON.stringify(op)}`);
+    else if (fields.reduce<unknown>((part, name) => asObject(part)[name], patched) !== value)
+      throw badPatch(`testing value ${asText(path)} failed: test failed`);
+  }
+  return patched;
+}
+
+const badPatch = (message: string): Failure => new Failure(message, { code: 422, reason: 'Invalid' });
 
 function stored({ store, resource, namespace, name }: Call): KubeObject {
   const old = store.get(resource, namespace, name);
