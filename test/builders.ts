@@ -35,6 +35,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     phase: 'Succeeded',
     reason: '',
     endedByKubelet: false,
+    markedByPodGc: false,
     ends: [],
     message: '',
     finishedAtMs: undefined,

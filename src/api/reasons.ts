@@ -32,6 +32,7 @@ export const podKeepReasons = [
   'Holding',
   'PacingLimit',
   'DeletionFailed',
+  'PodChanged',
   'NamespaceUnknown',
   'NoPolicy',
   'InvalidPolicy',

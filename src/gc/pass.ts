@@ -143,7 +143,7 @@ const verbs: Readonly<Record<Decision['verdict'], typeof remove>> = {
     would: 'delete',
     removed: 'deleted',
     removing: 'deleting',
-    gone: 'is already gone or has changed',
+    gone: 'is already gone',
   },
   Remove: remove,
   Evict: { would: 'evict', removed: 'evicted', removing: 'evicting', gone: 'is already gone' },

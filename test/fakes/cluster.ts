@@ -58,7 +58,8 @@ export class FakeCluster implements ClusterActions, Pick<LiveReads, 'policies' |
     if (typeof found === 'string') return found;
     this.failed.set(pod.name, condition?.reason);
     const resourceVersion = `${found.resourceVersion}1`;
-    this.pods.set(found.uid, { ...found, phase: 'Failed', resourceVersion });
+    const markedByPodGc = condition !== undefined;
+    this.pods.set(found.uid, { ...found, phase: 'Failed', markedByPodGc, resourceVersion });
     return 'marked';
   }
 

@@ -115,6 +115,10 @@ const unlessBegun = (
 /** How long the deletions of marked pods are repeated in a pass, from the first that fails: pods that cannot be deleted must not use up a pass. */
 const maxRepeatMs = 30_000;
 
+const gone: StepResult = { kind: 'gone' };
+/** The pod is another one than the plan has judged. */
+const changed: StepResult = { kind: 'keep', reason: 'PodChanged' };
+
 /** The requests that delete a pod. */
 class PodDeleter {
   readonly #deps: ActDeps;
@@ -142,7 +146,7 @@ class PodDeleter {
     if (begun.has(deletion)) return await throttledOr(this.#completeDeletion(deletion));
     if (!markFailed) return await throttledOr(this.#delete(pod));
     const marked = await throttledOr(this.#mark(deletion));
-    if (marked.kind === 'done') memory.add(deletion);
+    if (marked.kind === 'done') memory.add({ deletion, isSure: true });
     return marked.kind === 'done' ? await this.#deleteMarked(deletion) : marked;
   }
 
@@ -153,9 +157,9 @@ class PodDeleter {
       const condition = disruptionTarget(reason, clock.now());
       try {
         const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
-        if (marked !== 'marked') return { kind: 'gone' };
+        if (marked !== 'marked') return marked === 'gone' ? gone : changed;
       } catch (err) {
-        if (mayBeFulfilled(err)) memory.add(deletion);
+        if (mayBeFulfilled(err)) memory.add({ deletion, isSure: false });
         throw err;
       }
       log.info({ ...fieldsOf(deletion), reason, policy: policy.name }, 'marked pod failed');
@@ -186,7 +190,9 @@ class PodDeleter {
   #delete(pod: DeletedPod): Promise<StepResult> {
     return this.#send(async () => {
       const result = await this.#deps.cluster.deletePod(pod, this.#signal);
-      return { kind: result === 'deleted' ? 'done' : 'gone' };
+      if (result === 'deleted') return { kind: 'done' };
+      // Without the resourceVersion only another UID is a conflict.
+      return result === 'gone' || pod.resourceVersion === undefined ? gone : changed;
     });
   }
 

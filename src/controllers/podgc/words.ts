@@ -145,6 +145,11 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
     change:
       "The pause has passed, and the API server accepts the deletion. The controller's log has its response to the last attempt.",
   },
+  PodChanged: {
+    meaning:
+      'It was due, but the API server refused the deletion, because the pod had changed since the controller decided.',
+    change: 'A later pass judges the pod as it is then.',
+  },
   NamespaceUnknown: {
     meaning: 'The controller has not read its namespace yet, whose labels may protect the pod.',
     change: 'The controller has read the namespace.',
@@ -234,6 +239,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
     case 'NodeUnknown':
     case 'NodeRecovered':
     case 'ClockUnsure':
+    case 'PodChanged':
       return { detail: meaning };
     case 'NoPolicy':
       return explainUngoverned(pod, plan.policies);

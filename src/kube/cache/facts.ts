@@ -73,7 +73,8 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       nodeExisted: ms(status.startTime) !== undefined || trueCondition(status, 'PodScheduled') !== undefined,
       phase: bounded(status.phase, bounds.label),
       reason: bounded(status.reason, bounds.name),
-      endedByKubelet: wasEndedByKubelet(status),
+      endedByKubelet: wasDisrupted(status, 'TerminationByKubelet'),
+      markedByPodGc: wasDisrupted(status, 'DeletionByPodGC'),
       ends,
       message: ended ? shortened(status.message) : '',
       finishedAtMs: isFinished(status) ? finishedAtMs(meta, status) : undefined,
@@ -244,8 +245,8 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
 
 const disruptedAtMs = (status: PodStatus): number | undefined => ms(disruption(status)?.lastTransitionTime);
 
-const wasEndedByKubelet = (status: PodStatus): boolean =>
-  status.phase === 'Failed' && disruption(status)?.reason === 'TerminationByKubelet';
+const wasDisrupted = (status: PodStatus, reason: string): boolean =>
+  status.phase === 'Failed' && disruption(status)?.reason === reason;
 
 const disruption = (status: PodStatus): PodCondition | undefined => trueCondition(status, 'DisruptionTarget');
 

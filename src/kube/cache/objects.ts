@@ -35,6 +35,8 @@ export interface PodFacts {
   readonly reason: string;
   /** It is Failed, and the condition DisruptionTarget is True because the kubelet evicted or preempted it, or shut its node down. */
   readonly endedByKubelet: boolean;
+  /** It is Failed, and the condition DisruptionTarget is True because a pod garbage collector marked it as an orphan. */
+  readonly markedByPodGc: boolean;
   /**
    * How the containers ended that decide about the pod, each end once: of a succeeded pod its main containers; of a failed one the main containers
    * that failed, or if none did the init containers that failed. Only of finished pods, and only if a policy reads it (`LabelKeys`).

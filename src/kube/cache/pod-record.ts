@@ -73,6 +73,10 @@ export class PodRecord implements PodFacts {
     return this.traits.endedByKubelet;
   }
 
+  get markedByPodGc(): boolean {
+    return this.traits.markedByPodGc;
+  }
+
   get ends(): PodFacts['ends'] {
     return this.traits.ends;
   }
@@ -109,6 +113,7 @@ function traitsOf(facts: PodFacts): PodTraits {
     phase: facts.phase,
     reason: facts.reason,
     endedByKubelet: facts.endedByKubelet,
+    markedByPodGc: facts.markedByPodGc,
     ends: facts.ends,
     message: facts.message,
     labels: facts.labels,

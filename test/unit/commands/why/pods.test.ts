@@ -67,6 +67,7 @@ const live = [
   { reason: 'NodeRecovered' },
   { reason: 'ClockUnsure' },
   { reason: 'DeletionFailed', times: 3 },
+  { reason: 'PodChanged' },
 ] as const satisfies readonly PodKept[];
 type LiveReason = (typeof live)[number]['reason'];
 

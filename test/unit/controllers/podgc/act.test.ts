@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { node, pod, policy } from '../../../builders.ts';
-import { afterQuarantine, environmentOf, orphan, orphanPolicy, type Environment } from './environment.ts';
+import {
+  afterQuarantine,
+  environmentOf,
+  expireAll,
+  keepLabel,
+  many,
+  orphan,
+  orphanPolicy,
+  type Environment,
+} from './environment.ts';
 
 /** A controller that must mark the pod `stuck` as failed before it deletes it. */
 const unscheduled = (over: Parameters<typeof environmentOf>[2] = {}): Environment =>
@@ -117,7 +126,8 @@ describe('an orphan whose mark got no answer', () => {
     cluster.fault((verb) => {
       if (verb !== 'mark' || !isLost) return undefined;
       isLost = false;
-      if (wasMarked) cluster.pods.set(uid, { ...before, phase: 'Failed', resourceVersion: '2' });
+      if (wasMarked)
+        cluster.pods.set(uid, { ...before, phase: 'Failed', markedByPodGc: true, resourceVersion: '2' });
       wasMarked = false;
       return refused();
     });
@@ -142,17 +152,60 @@ describe('an orphan whose mark got no answer', () => {
     expect(cluster.podNames).toEqual(['orphan']);
     expect(cluster.requests).not.toContain('delete orphan');
   });
+
+  test('is kept if it was not marked, and fails by itself after its node is back: under DryRun, with the keep label', async () => {
+    const { cluster, policies, pass, uid, before } = await lost(false);
+    policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
+    const ended = { phase: 'Failed', resourceVersion: '2', labels: keepLabel };
+    cluster.pods.set(uid, { ...before, ...ended });
+    await pass();
+    expect(cluster.requests).not.toContain('delete orphan');
+    // Nor later: a mark of somebody else is none of ours.
+    cluster.pods.set(uid, { ...before, ...ended, markedByPodGc: true });
+    await pass();
+    expect(cluster.podNames).toEqual(['orphan']);
+  });
 });
 
-test('a pod that has changed before its mark is not deleted', async () => {
-  const { cluster, pass, reports } = unscheduled();
+/** Changes all pods right before each request about one. */
+function changeAlways({ cluster }: Environment): void {
   cluster.fault(() => {
-    for (const [uid, one] of cluster.pods) cluster.pods.set(uid, { ...one, resourceVersion: '2' });
+    for (const [uid, one] of cluster.pods)
+      cluster.pods.set(uid, { ...one, resourceVersion: `${one.resourceVersion}1` });
+    return undefined;
+  });
+}
+
+test('a pod that has changed before its mark is not deleted, and remains due', async () => {
+  const made = unscheduled();
+  changeAlways(made);
+  await made.pass();
+  expect(made.cluster.requests).toEqual(['mark stuck']);
+  expect(made.reports).toMatchObject([{ governed: 1, due: 1, deleted: 0, failed: 0 }]);
+});
+
+test('finished pods that change all the time are due in each pass, and not deleted', async () => {
+  const made = environmentOf(many(3), expireAll());
+  changeAlways(made);
+  await made.pass();
+  await made.pass();
+  const kept = { governed: 3, terminated: 3, due: 3, deleted: 0, failed: 0 };
+  expect(made.reports).toMatchObject([kept, kept]);
+  const metrics = await made.registry.metrics();
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="podgc",reason="PodChanged"} 6');
+});
+
+test('a marked pod that was replaced by a namesake meanwhile is gone', async () => {
+  const { cluster, pass, reports } = unscheduled();
+  cluster.fault((verb) => {
+    const [[uid, before] = ['', orphan]] = cluster.pods;
+    if (verb !== 'delete') return undefined;
+    cluster.pods.delete(uid);
+    cluster.pods.set('uid-new', { ...before, uid: 'uid-new' });
     return undefined;
   });
   await pass();
-  expect(cluster.requests).toEqual(['mark stuck']);
-  expect(reports).toMatchObject([{ deleted: 0, failed: 0 }]);
+  expect(reports).toMatchObject([{ governed: 0, due: 0, deleted: 0, failed: 0 }]);
 });
 
 test('each request and each outcome shows that a long pass is not a hung one', async () => {

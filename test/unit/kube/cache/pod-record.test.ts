@@ -39,6 +39,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   phase: fc.constantFrom('', 'Running', 'Failed', 'Succeeded'),
   reason: fc.constantFrom('', 'Evicted'),
   endedByKubelet: fc.boolean(),
+  markedByPodGc: fc.boolean(),
   ends: fc.constantFrom([], [{ reason: 'OOMKilled', exitCode: 137 }]),
   message: text,
   finishedAtMs: orUndefined(ms),

@@ -63,6 +63,7 @@ export const evictedFacts: PodFacts = {
   phase: 'Failed',
   reason: 'Evicted',
   endedByKubelet: true,
+  markedByPodGc: false,
   ends: [],
   message: 'The node was low on resource: memory.',
   // A main container has no end: the disruption counts.

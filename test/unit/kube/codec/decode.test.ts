@@ -234,17 +234,20 @@ describe('pods', () => {
     ['a pod that no scheduler could bind was on none', scheduled('False'), { nodeExisted: false }],
     ...(
       [
-        ['Failed', 'True', 'TerminationByKubelet', true],
-        ['Failed', 'False', 'TerminationByKubelet', false],
-        ['Failed', 'True', 'DeletionByTaintManager', false],
-        ['Succeeded', 'True', 'TerminationByKubelet', false],
+        ['Failed', 'True', 'TerminationByKubelet', { endedByKubelet: true, markedByPodGc: false }],
+        ['Failed', 'False', 'TerminationByKubelet', { endedByKubelet: false }],
+        ['Failed', 'True', 'DeletionByTaintManager', { endedByKubelet: false, markedByPodGc: false }],
+        ['Succeeded', 'True', 'TerminationByKubelet', { endedByKubelet: false }],
+        ['Failed', 'True', 'DeletionByPodGC', { endedByKubelet: false, markedByPodGc: true }],
+        ['Failed', 'False', 'DeletionByPodGC', { markedByPodGc: false }],
+        ['Running', 'True', 'DeletionByPodGC', { markedByPodGc: false }],
       ] as const
     ).map(
-      ([phase, status, reason, endedByKubelet]) =>
+      ([phase, status, reason, expected]) =>
         [
-          `a ${phase} pod with the disruption ${reason} ${status} was ended by the kubelet: ${endedByKubelet}`,
+          `a ${phase} pod with the disruption ${reason} ${status}: ${JSON.stringify(expected)}`,
           { phase, conditions: [{ type: 'DisruptionTarget', status, reason }] },
-          { endedByKubelet },
+          expected,
         ] as const,
     ),
     ['a pod may have no status', undefined, { phase: '', reason: '' }],
