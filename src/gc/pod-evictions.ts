@@ -48,6 +48,20 @@ export function heldBecause(
   return deletionAtMs === undefined ? undefined : { reason: 'Terminating' };
 }
 
+/** How old measurements may be that decide. */
+export interface MaxAges {
+  /** Of the signals of the node. */
+  readonly signalMs: number;
+  /** Of the usage of pods. */
+  readonly usageMs: number;
+}
+
+/** The kubelet measures file systems every 10 to 60 s, and the volumes of pods every one to two minutes. */
+export const maxAges: MaxAges = { signalMs: 2 * 60_000, usageMs: 5 * 60_000 };
+
+/** For measurements whose ages are unknown. */
+export const anyAge: MaxAges = { signalMs: Infinity, usageMs: Infinity };
+
 /** Whether a measurement is young enough to decide. Absolute: after the clock was set back, measurements are in the future. */
 export const isFresh = (measuredAtMs: number, now: Date, maxAgeMs: number): boolean =>
   Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;

@@ -2,7 +2,7 @@ import type { EvictionSignal, LimitUsage, StoragePod, StorageUsage } from '../..
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import type { JudgedPod, PodHold } from '../../gc/pod-evictions.ts';
+import type { JudgedPod, MaxAges, PodHold } from '../../gc/pod-evictions.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface LocalStorageFacts {
@@ -14,8 +14,8 @@ export interface LocalStorageFacts {
 export interface Given {
   readonly governance: NodeGovernance;
   readonly now: Date;
-  /** Older measurements are ignored; undefined = they may be of any age. */
-  readonly staleAfterMs?: number | undefined;
+  /** Older measurements are ignored: the usage may have changed. */
+  readonly maxAges: MaxAges;
 }
 
 /** A pod, and a limit whose usage exceeds its `evictAtPercent`, or a level of warnAtPercent. */

@@ -4,7 +4,7 @@ import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
-import { identityOf, isFresh, restOf, type UnitState } from '../../gc/pod-evictions.ts';
+import { identityOf, isFresh, maxAges, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -20,7 +20,7 @@ import {
   type LocalStorageMetrics,
   type PodStorageMetrics,
 } from './metrics.ts';
-import { planLocalStorage, staleAfterMs } from './plan.ts';
+import { planLocalStorage } from './plan.ts';
 
 /** Reports how much local storage the pods of this node use: the kubelet. */
 interface UsageSource {
@@ -126,7 +126,7 @@ export class LocalStorageManager {
     const { metrics, own, podMetrics, clock, log } = this.#deps;
     const now = clock.now();
     const usage = this.#lastingUsage(now);
-    const plan = planLocalStorage({ pods, usage }, { governance, now, staleAfterMs });
+    const plan = planLocalStorage({ pods, usage }, { governance, now, maxAges });
     const { rule: policy } = governed;
     const { history, warnings, raised } = observeStorage(this.#history, { plan, pods, policy, now });
     this.#history = history;

@@ -22,9 +22,6 @@ import type {
 } from './facts.ts';
 import { byFullness, hasLimits, limitsOf, readLimits } from './limits.ts';
 
-/** Older measurements are ignored: the usage may have changed. The kubelet's are one to two minutes old. */
-export const staleAfterMs = 5 * 60_000;
-
 /** Decides which pods exceed a local storage limit, and which are near one; one verdict per pod, in the order of the pods. */
 export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalStoragePlan {
   const { pods = [], usage } = facts;
@@ -106,16 +103,13 @@ interface Measured {
 }
 
 /** Returns the usage of each limit, or the reason why there is none. */
-function measure(
-  pod: StoragePod,
-  { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
-): Measured | StorageKept {
+function measure(pod: StoragePod, { usage, rule, now, maxAges: { usageMs } }: Known): Measured | StorageKept {
   const limits = limitsOf(pod.storage, rule);
   if (!hasLimits(limits)) return { reason: 'NoLimit' };
   const used = usageOfPod(usage, pod);
   if (usage === undefined || used === undefined) return { reason: 'UsageUnknown', unmeasured: [] };
   const all = readLimits({ ...limits, storage: pod.storage }, used, usage);
-  const readings = all.filter(({ measuredAtMs }) => isFresh(measuredAtMs, now, maxAgeMs));
+  const readings = all.filter(({ measuredAtMs }) => isFresh(measuredAtMs, now, usageMs));
   const unmeasured = all.filter((one) => !readings.includes(one)).map(subjectOf);
   return readings.length === 0 ? { reason: 'UsageUnknown', unmeasured } : { readings, unmeasured };
 }

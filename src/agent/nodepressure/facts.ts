@@ -9,7 +9,7 @@ import type {
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import type { Decision, NodeTarget } from '../../gc/decision.ts';
-import type { JudgedPod, PodHold } from '../../gc/pod-evictions.ts';
+import type { JudgedPod, MaxAges, PodHold } from '../../gc/pod-evictions.ts';
 import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
@@ -36,6 +36,8 @@ export interface Reclaimed {
 export interface Given {
   readonly governance: NodeGovernance;
   readonly now: Date;
+  /** Older measurements of pods decide nothing. */
+  readonly maxAges: MaxAges;
 }
 
 /** Amount to free for one signal, and the units that free it. */
@@ -81,6 +83,8 @@ export type Shortage = PressureUse['shortage'] & {
 /** What a pod uses of a disk that is short. */
 interface ShortageUse extends PressureUse {
   readonly shortage: Shortage;
+  /** Unix milliseconds of the oldest measurement that it is made of. */
+  readonly measuredAtMs: number;
 }
 
 /** Why a pod is kept, with what neither the pod nor the plan shows. */

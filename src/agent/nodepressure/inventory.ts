@@ -31,8 +31,8 @@ export function inventoryOf({ governed: { policy }, plan, states, readings }: De
 }
 
 function requestOf({ target, reason }: PressureEviction): PressureRequest {
-  const { shortage, used, request, largest } = target;
-  const { available, wanted, measuredAtMs } = shortage;
+  const { shortage, used, request, largest, measuredAtMs } = target;
+  const { available, wanted } = shortage;
   return {
     pod: identityOf(target),
     signal: reason,

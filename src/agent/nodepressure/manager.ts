@@ -6,7 +6,7 @@ import type { Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
-import { restOf, type UnitState } from '../../gc/pod-evictions.ts';
+import { maxAges, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -49,8 +49,6 @@ export interface NodePressureDeps {
   readonly onPass: (report: NodePassReport, inventory: PressureInventory | undefined) => void;
 }
 
-/** The kubelet measures file systems every 10 to 60 s. */
-const staleAfterMs = 2 * 60_000;
 /** Interval between removals: objects that could not be removed will hardly be removable a moment later. */
 const relieveEveryMs = 60_000;
 
@@ -104,7 +102,7 @@ export class NodePressureManager {
     const pods = this.#deps.pods();
     this.#forgetAfterJump();
     const now = clock.now();
-    const given = { rule: governed.rule, kubelet, now, staleAfterMs };
+    const given = { rule: governed.rule, kubelet, now, maxAges };
     const { history, states } = observeSignals(this.#history, usage.signals, given);
     this.#history = history;
     const plan = planNodePressure(
@@ -116,7 +114,7 @@ export class NodePressureManager {
         reclaimed: this.#reclaimed,
         consumers: consumers(),
       },
-      { governance, now },
+      { governance, now, maxAges },
     );
     showPlan(metrics, 'nodepressure', nodePressureReasons, { due: plan.evictions, kept: plan.kept });
     showSignals(own, { states, readings: usage.signals });

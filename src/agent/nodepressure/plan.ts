@@ -61,13 +61,19 @@ function warningsOf({ node, signals, rule, policy, ...known }: Known): readonly 
 /** The largest users of a signal. The sizes of images and logs are bytes, so they are none for inodes and memory. */
 function consumersOf(
   signal: SignalState['reading']['signal'],
-  { pods = [], usage, consumers }: Pick<Known, 'pods' | 'usage' | 'consumers'>,
+  {
+    pods = [],
+    usage,
+    consumers,
+    now,
+    maxAges,
+  }: Pick<Known, 'pods' | 'usage' | 'consumers' | 'now' | 'maxAges'>,
 ): readonly Consumer[] {
   const amountOfPod = (pod: StoragePod): number => {
     const used = usageOfPod(usage, pod);
     if (used === undefined || usage === undefined) return 0;
     return isDiskSignal(signal)
-      ? shareOf(pod, used, { signal, layout: usage }).used
+      ? shareOf(pod, used, { signal, nodeUsage: usage, now, maxAges }).used
       : (used.memoryBytes ?? 0);
   };
   const others = isDiskSignal(signal) && !isInodes(signal) ? consumers.filter(isOn(signal, usage)) : [];
@@ -172,7 +178,7 @@ const shortageOf = ({ reading, ours: { value, text }, wanted }: CrossedDisk): Sh
 function rankPods(
   pods: readonly StoragePod[],
   starved: CrossedDisk,
-  { usage, policy }: Known,
+  { usage, policy, now, maxAges }: Known,
 ): Pick<NodePressurePlan, 'evictions' | 'kept'> {
   const { signal } = starved.reading;
   const shortage = shortageOf(starved);
@@ -180,7 +186,7 @@ function rankPods(
   const users: { readonly pod: StoragePod; readonly share: PodShare }[] = [];
   for (const pod of pods) {
     const used = usageOfPod(usage, pod);
-    const share = usage && used && shareOf(pod, used, { signal, layout: usage });
+    const share = usage && used && shareOf(pod, used, { signal, nodeUsage: usage, now, maxAges });
     if (share !== undefined && !isSmall(share.used, starved)) users.push({ pod, share });
     else if (share?.unmeasured.length === 0)
       kept.push(keep(pod, { reason: 'NoUsage', shortage, used: share.used }, policy));
@@ -189,7 +195,8 @@ function rankPods(
   const evictions: PressureEviction[] = [];
   for (const [i, { pod, share }] of users.toSorted((a, b) => byRank(a.share, b.share)).entries()) {
     const { used, request, priority, largest } = share;
-    const use = { shortage, used, request, priority, largest };
+    const measuredAtMs = Math.min(share.measuredAtMs, shortage.measuredAtMs);
+    const use = { shortage, used, request, priority, largest, measuredAtMs };
     const target = { ...judgedPod(pod), ...use };
     if (i < requestedPods)
       evictions.push({ ...untimed, unit: 'nodepressure', verdict: 'Evict', target, reason: signal, policy });

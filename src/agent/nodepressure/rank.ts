@@ -3,12 +3,14 @@ import {
   storageParts,
   type LargestPart,
   type PodStorageUsage,
+  type StorageMeasurement,
   type StoragePart,
   type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
 import { isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
+import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
 
 /** Usage of a file system by one pod. */
 export interface PodShare {
@@ -17,6 +19,8 @@ export interface PodShare {
   /** Parts whose values are not known. */
   readonly unmeasured: readonly string[];
   readonly largest: LargestPart | undefined;
+  /** Unix milliseconds of its oldest measurement; Infinity = it has none. */
+  readonly measuredAtMs: number;
   /** Bytes; nobody requests inodes. */
   readonly request: number;
   readonly priority: number;
@@ -36,16 +40,32 @@ function partsOn(
   return isNodeFs ? ['logs', 'volumes'] : ['layers'];
 }
 
-/** Usage of the signal's file system by the pod. */
+/** The file system, and the measurements that count. */
+interface ShareOn {
+  readonly signal: DiskSignal;
+  readonly nodeUsage: DiskLayout & Pick<StorageUsage, 'atMs'>;
+  readonly now: Date;
+  readonly maxAges: MaxAges;
+}
+
+/** Usage of the signal's file system by the pod. A part whose measurement is too old is not measured. */
 export function shareOf(
   { storage, priority = 0 }: StoragePod,
   usage: PodStorageUsage,
-  on: { readonly signal: DiskSignal; readonly layout: DiskLayout },
+  { signal, nodeUsage, now, maxAges }: ShareOn,
 ): PodShare {
-  const kinds = new Set(partsOn(on.signal, on.layout));
-  const unit = isInodes(on.signal) ? 'inodes' : 'bytes';
-  const parts = storageParts(storage, usage).filter(({ kind }) => kinds.has(kind));
+  const kinds = new Set(partsOn(signal, nodeUsage));
+  const unit = isInodes(signal) ? 'inodes' : 'bytes';
+  const timeOf = ({ atMs = nodeUsage.atMs }: StorageMeasurement): number => atMs;
+  const parts = storageParts(storage, usage)
+    .filter(({ kind }) => kinds.has(kind))
+    .map(({ kind, name, measured }): StoragePart => {
+      const isCurrent = measured !== undefined && isFresh(timeOf(measured), now, maxAges.usageMs);
+      return { kind, name, measured: isCurrent ? measured : undefined };
+    });
+  const times = parts.flatMap(({ measured }) => (measured === undefined ? [] : [timeOf(measured)]));
   return {
+    measuredAtMs: Math.min(...times),
     used: parts.reduce((sum, { measured }) => sum + (measured?.[unit] ?? 0), 0),
     unmeasured: parts.flatMap(({ name, measured }) => (measured?.[unit] === undefined ? [name] : [])),
     largest: largestOf(parts, unit),

@@ -10,7 +10,7 @@ import {
 } from '../../api/node-pressure.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { observeTrend, secondsUntil, steadyGrowthPerMinute, type Trend } from '../../gc/growth.ts';
-import { isFresh } from '../../gc/pod-evictions.ts';
+import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
 
 /** Remembered about one signal. */
 interface SignalMemory {
@@ -31,7 +31,7 @@ interface SignalsGiven {
   readonly kubelet: SignalThresholds;
   readonly now: Date;
   /** Older readings decide nothing. */
-  readonly staleAfterMs: number;
+  readonly maxAges: MaxAges;
 }
 
 interface Observed {
@@ -50,7 +50,7 @@ export function observeSignals(
   const states: SignalState[] = [];
   for (const signal of thresholdSignals) {
     const found = readings.find((one) => one.signal === signal);
-    if (found === undefined || !isFresh(found.measuredAtMs, given.now, given.staleAfterMs)) continue;
+    if (found === undefined || !isFresh(found.measuredAtMs, given.now, given.maxAges.signalMs)) continue;
     const reading = { ...found, signal };
     const memory = rememberedOf(before.get(signal), reading, given);
     history.set(signal, memory);

@@ -1,6 +1,6 @@
 import type { PodEviction } from '../../agent/localstorage/facts.ts';
 import { byExcess } from '../../agent/localstorage/inventory.ts';
-import { planLocalStorage, staleAfterMs } from '../../agent/localstorage/plan.ts';
+import { planLocalStorage } from '../../agent/localstorage/plan.ts';
 import { explainLimit, explainStorage } from '../../agent/localstorage/words.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
@@ -18,6 +18,7 @@ import {
   type EvictionCause,
 } from '../../controllers/eviction/words.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
+import { anyAge, maxAges, type MaxAges } from '../../gc/pod-evictions.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { Why } from '../../gc/words.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
@@ -101,10 +102,8 @@ export function planStorage({ part, governance, namespaces }: Place, options: Pl
 export const timesOf = (
   { usage }: NodePart,
   { now }: PlanOptions,
-): { readonly now: Date; readonly staleAfterMs: number } =>
-  usage !== undefined && usage.atMs > 0
-    ? { now: new Date(usage.atMs), staleAfterMs }
-    : { now, staleAfterMs: Infinity };
+): { readonly now: Date; readonly maxAges: MaxAges } =>
+  usage !== undefined && usage.atMs > 0 ? { now: new Date(usage.atMs), maxAges } : { now, maxAges: anyAge };
 
 /** A pod whose eviction the agent would request, and the controller would deny or put off. */
 export type RefusedPod = KeptPod<PodTarget & { readonly cause: EvictionCause }>;

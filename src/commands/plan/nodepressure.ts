@@ -114,12 +114,12 @@ const beforeMs = ({ reading }: SignalState): number => reading.measuredAtMs - 1;
 /** Plans as after the reclaim; its effect is measured only where waiting periods are skipped. */
 function planOf({ part, governance, states, reclaim }: Pressed, options: PlanOptions): NodePressurePlan {
   const { name: node, pods, usage, images = [] } = part;
-  const { now } = timesOf(part, options);
+  const times = timesOf(part, options);
   const reclaimed = new Map(
     states.flatMap((state): [DiskSignal, Reclaimed][] => {
       const { signal } = state.reading;
       const result = isDiskSignal(signal) ? reclaim.results.get(signal) : undefined;
-      const atMs = options.assumeElapsed ? beforeMs(state) : now.getTime();
+      const atMs = options.assumeElapsed ? beforeMs(state) : times.now.getTime();
       return isDiskSignal(signal) && result !== undefined ? [[signal, { atMs, result }]] : [];
     }),
   );
@@ -129,7 +129,7 @@ function planOf({ part, governance, states, reclaim }: Pressed, options: PlanOpt
     amount: sizeBytes,
   }));
   const facts = { node, signals: states, pods, usage, reclaimed, consumers };
-  return planNodePressure(facts, { governance, now });
+  return planNodePressure(facts, { governance, ...times });
 }
 
 interface Rechecked {

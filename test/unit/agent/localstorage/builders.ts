@@ -13,6 +13,7 @@ import type {
 import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { anyAge, type MaxAges } from '../../../../src/gc/pod-evictions.ts';
 import { parseQuantity } from '../../../../src/runtime/text/quantity.ts';
 import { defaultsOf, now } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
@@ -129,13 +130,13 @@ export interface PlanRow {
   readonly used?: Used | undefined;
   readonly stats?: Partial<StorageUsage>;
   readonly policy?: Parameters<typeof storagePolicy>[0];
-  readonly staleAfterMs?: number;
+  readonly maxAges?: MaxAges;
 }
 
-export const planOf = ({ storage, pod, used, stats, policy, staleAfterMs }: PlanRow): LocalStoragePlan =>
+export const planOf = ({ storage, pod, used, stats, policy, maxAges = anyAge }: PlanRow): LocalStoragePlan =>
   planLocalStorage(
     { pods: [storagePod('p', storage, pod)], usage: usage(used === undefined ? {} : { p: used }, stats) },
-    { governance: governedBy(storagePolicy(policy)), now, staleAfterMs },
+    { governance: governedBy(storagePolicy(policy)), now, maxAges },
   );
 
 export const scratch = { emptyDirs: [emptyDir('tmp', '100Mi')] };

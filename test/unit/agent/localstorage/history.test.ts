@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { observeStorage, type StorageHistory } from '../../../../src/agent/localstorage/history.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { anyAge } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import {
   container,
@@ -32,7 +33,7 @@ class Watcher {
     const measured = used && Object.fromEntries(names.map((name) => [name, { atMs, ...used }]));
     const { pods, policy } = this;
     const facts = { pods, usage: usage(measured ?? {}, { atMs }) };
-    const plan = planLocalStorage(facts, { governance: governedBy(policy), now: at });
+    const plan = planLocalStorage(facts, { governance: governedBy(policy), now: at, maxAges: anyAge });
     const observed = observeStorage(this.history, { plan, pods, policy, now: at });
     this.history = observed.history;
     return observed;
@@ -118,7 +119,7 @@ test('a level that the policy adds is raised only above the levels that are rais
   expect(watcher.raises(97)).toEqual([96]);
 });
 
-const given = { governance: governedBy(storagePolicy()), policy: storagePolicy(), now };
+const given = { governance: governedBy(storagePolicy()), policy: storagePolicy(), now, maxAges: anyAge };
 
 test('the warning nearest to its limit comes first, a limit of 0 before all others', () => {
   const pods = [

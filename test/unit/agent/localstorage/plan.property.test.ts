@@ -7,6 +7,7 @@ import type { LocalStoragePolicy } from '../../../../src/api/policy/policy.ts';
 import type { Given, LocalStorageFacts } from '../../../../src/agent/localstorage/facts.ts';
 import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { anyAge } from '../../../../src/gc/pod-evictions.ts';
 import { storageUsageOf } from '../../../../src/node/kubelet/summary.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
@@ -139,6 +140,7 @@ function excluding(
 
 const by = (policy: LocalStoragePolicy): Given & { readonly policy: LocalStoragePolicy } => ({
   governance: excluding(governedBy(policy)),
+  maxAges: anyAge,
   policy,
   now,
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LocalStorageFacts, LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { anyAge, maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
   container,
@@ -31,7 +32,6 @@ const critical = 'Keep p CriticalPod';
 const mainAndOther = { containers: [container('main', '10Mi'), container('other', '100Mi')] };
 const inMemory = { volumes: { shm: 11 }, total: 0 };
 const ofMain = (layer: number, logs: number) => ({ containers: { main: { layer, logs } } });
-const staleAfterMs = 5 * 60_000;
 
 type Row = [
   name: string,
@@ -47,7 +47,7 @@ const evictMemoryAt90 = { policy: { evictAtPercent: 90, defaultLimits: { emptyDi
 const dedicated = { stats: { dedicatedImageFs: true } };
 const withSidecar = { ...limited, initContainers: [sidecar('s', '10Mi')] };
 const measuredAgo = (minutes: number) => ({ ...overVolume, atMs: minutesAgo(minutes) });
-const stale = { staleAfterMs };
+const stale = { maxAges };
 
 test.each<Row>([
   // volumes
@@ -135,12 +135,12 @@ test('a pod with one stale measurement is UsageUnknown, not UnderLimit', () => {
   const { pods } = usage({ p: { volumes: { tmp: 10 } } });
   const total = { bytes: 200 * mib, atMs: minutesAgo(9) };
   const mixed = new Map([...pods].map(([uid, used]) => [uid, { ...used, total }]));
-  const plan = planOf({ storage: { ...limited, ...scratch }, stats: { pods: mixed }, staleAfterMs });
+  const plan = planOf({ storage: { ...limited, ...scratch }, stats: { pods: mixed }, maxAges });
   expect(verdicts(plan)).toEqual([unknown]);
 });
 
 const planBy = (storage: Parameters<typeof governedBy>[0], facts: LocalStorageFacts): LocalStoragePlan =>
-  planLocalStorage(facts, { governance: governedBy(storage), now });
+  planLocalStorage(facts, { governance: governedBy(storage), now, maxAges: anyAge });
 
 test('a static pod is measured under the UID that its mirror pod carries', () => {
   const pods = [storagePod('kube-proxy', scratch, { configHash: 'uid-static' })];

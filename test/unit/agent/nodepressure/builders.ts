@@ -19,6 +19,7 @@ import {
   type ThresholdSignal,
 } from '../../../../src/api/node-pressure.ts';
 import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
 
@@ -82,7 +83,7 @@ export function statesAfter(
   for (const { minute, available, capacity = 1000, measured = minute } of steps) {
     const at = (minutes: number): number => now.getTime() + minutes * minuteMs;
     const readings = [reading({ signal, available, capacity, measuredAtMs: at(measured) })];
-    const given = { rule, kubelet, now: new Date(at(minute)), staleAfterMs: 2 * minuteMs };
+    const given = { rule, kubelet, now: new Date(at(minute)), maxAges };
     ({ history, states } = observeSignals(history, readings, given));
   }
   return states;
@@ -134,7 +135,7 @@ export const planOf = (
       ...{ node: 'a', signals: [crossed()], pods: [], usage: undefined, reclaimed },
       ...{ consumers: [], ...facts },
     },
-    { governance: governedBy(rule), now },
+    { governance: governedBy(rule), now, maxAges },
   );
 
 /** Every verdict on a pod in one line, evictions in the order of the rank first. */

@@ -61,14 +61,13 @@ class Node {
   #usage() {
     this.onUsage();
     if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
-    const signals: readonly SignalReading[] = [
-      reading({ available: this.available, measuredAtMs: this.clock.now().getTime() }),
-    ];
+    const atMs = this.clock.now().getTime();
+    const signals: readonly SignalReading[] = [reading({ available: this.available, measuredAtMs: atMs })];
     const used = {
-      big: { containers: { main: { logs: 30 } } },
-      small: { containers: { main: { logs: 3 } } },
+      big: { containers: { main: { logs: 30 } }, atMs },
+      small: { containers: { main: { logs: 3 } }, atMs },
     };
-    return Promise.resolve(usage(used, { signals, atMs: this.clock.now().getTime() }));
+    return Promise.resolve(usage(used, { signals, atMs }));
   }
 
   /** So many passes, ten seconds apart. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { StoragePod } from '../../../../src/api/local-storage.ts';
 import type { ReclaimResult } from '../../../../src/api/node-pressure.ts';
+import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now, selectingAll } from '../../../builders.ts';
 import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
 import {
@@ -39,6 +40,7 @@ describe('evictions', () => {
     reclaimed: reclaims({ 'nodefs.available': nowMs - minutes * minuteMs }, result),
   });
   const beyondDisk = { signals: [crossed({ wanted: 1000 })] };
+  const ofBigAt = (atMs: number) => usage({ big: { containers: { main: { layer: 10, logs: 20 } }, atMs } });
   const ofBig = (over: Partial<StoragePod>) => ({ pods: [storagePod('big', {}, over)] });
 
   test.each<readonly [string, Parameters<typeof planOf>[0], Parameters<typeof pressurePolicy>[0], string]>([
@@ -54,6 +56,7 @@ describe('evictions', () => {
     ['images or containers are left to remove', after(1, 'MoreLeft'), {}, 'Reclaiming'],
     ['usage is unknown', { usage: undefined }, {}, 'UsageUnknown'],
     ['the pod is not measured', { usage: usage({}) }, {}, 'UsageUnknown'],
+    ['the pod was measured long ago', { usage: ofBigAt(nowMs - 50 * minuteMs) }, {}, 'UsageUnknown'],
     ['the pod uses nothing', { usage: usage({ big: { total: 5 } }) }, {}, 'NoUsage'],
     ['the pod is kept', ofBig({ isOptedOut: true }), {}, 'KeepMarked'],
     ['the pod has finished', ofBig({ phase: 'Failed' }), {}, 'Finished'],
@@ -85,6 +88,12 @@ describe('evictions', () => {
     expect(verdicts(planOf({ pods: [big, over], usage: used }))).toContain('Evict big nodefs.available');
   });
 
+  test('a request has the time of the oldest measurement that it is made of', () => {
+    const timeOf = (facts: Parameters<typeof planOf>[0]) => planOf(facts).evictions[0]?.target.measuredAtMs;
+    expect(timeOf({ pods: [big], usage: ofBigAt(nowMs - 4 * minuteMs) })).toBe(nowMs - 4 * minuteMs);
+    expect(timeOf({ pods: [big], usage: ofBigAt(nowMs + minuteMs) })).toBe(nowMs);
+  });
+
   test('four at most are requested', () => {
     const many = Array.from({ length: 6 }, (_, i) => storagePod(`p${i}`));
     const sizes = Object.fromEntries(
@@ -110,7 +119,7 @@ describe('evictions', () => {
 
   test('without a rule every pod is kept, and nothing is wanted', () => {
     const facts = { node: 'a', signals: [crossed()], pods, usage: used, reclaimed, consumers: [] };
-    const plan = planNodePressure(facts, { governance: governedBy(undefined), now });
+    const plan = planNodePressure(facts, { governance: governedBy(undefined), now, maxAges });
     expect(verdicts(plan)).toEqual(['Keep small RuleOff', 'Keep big RuleOff']);
     expect([plan.warnings, plan.demands]).toEqual([[], []]);
   });
@@ -122,7 +131,8 @@ describe('evictions', () => {
     };
     const facts = { node: 'a', signals: [], pods: [big], usage: used, reclaimed, consumers: [] };
     const keptBy = (reason: 'InvalidPolicy' | 'KeepMarked') =>
-      planNodePressure(facts, { governance: { kind: 'keep', reason, policy: invalid }, now }).kept[0];
+      planNodePressure(facts, { governance: { kind: 'keep', reason, policy: invalid }, now, maxAges })
+        .kept[0];
     expect(keptBy('InvalidPolicy')).toMatchObject({ reason: 'InvalidPolicy', policy: invalid });
     expect(keptBy('KeepMarked')).toMatchObject({ reason: 'KeepMarked', on: 'node' });
   });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { shareOf } from '../../../../src/agent/nodepressure/rank.ts';
 import type { DiskSignal } from '../../../../src/api/node-pressure.ts';
+import { maxAges } from '../../../../src/gc/pod-evictions.ts';
+import { now } from '../../../builders.ts';
 import { container, emptyDir, storagePod } from '../localstorage/builders.ts';
 
 const measured = (bytes: number) => ({ bytes, inodes: undefined, atMs: undefined });
@@ -23,5 +25,36 @@ test.each<{ readonly layout: string; readonly signal: DiskSignal; readonly used:
     dedicatedImageFs: layout.includes('dedicatedImageFs'),
     splitContainerFs: layout.includes('splitContainerFs'),
   };
-  expect(shareOf(pod, usage, { signal, layout: disks }).used).toBe(used);
+  expect(
+    shareOf(pod, usage, { signal, nodeUsage: { atMs: now.getTime(), ...disks }, now, maxAges }).used,
+  ).toBe(used);
+});
+
+test('a part whose measurement is too old is not measured, and the time is that of the oldest other part', () => {
+  const pod = storagePod('p', {
+    emptyDirs: [emptyDir('tmp'), emptyDir('old')],
+    containers: [container('main')],
+  });
+  const atMs = now.getTime();
+  const ago = (bytes: number, minutes: number) => ({
+    bytes,
+    inodes: undefined,
+    atMs: atMs - minutes * 60_000,
+  });
+  const usage = {
+    total: undefined,
+    volumes: new Map([
+      ['tmp', ago(100, 5)],
+      ['old', ago(50_000, 5.1)],
+    ]),
+    containers: [{ name: 'main', layer: measured(1), logs: ago(10, 1) }],
+  };
+  const nodeUsage = { atMs, dedicatedImageFs: false, splitContainerFs: false };
+  const on = { signal: 'nodefs.available', nodeUsage, now, maxAges } as const;
+  expect(shareOf(pod, usage, on)).toMatchObject({
+    used: 111,
+    unmeasured: ['volume old'],
+    largest: { name: 'volume tmp', amount: 100 },
+    measuredAtMs: atMs - 5 * 60_000,
+  });
 });
