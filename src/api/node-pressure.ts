@@ -53,8 +53,8 @@ export interface PlannedContainers {
 
 export const noContainers: PlannedContainers = { ids: new Set(), bytes: 0 };
 
-/** What a reclaim of images and containers has left. Enough: the demand is met. MoreLeft: the next pass may remove more. Exhausted: nothing can be removed, and the demand is not met. */
-export type ReclaimResult = 'Enough' | 'MoreLeft' | 'Exhausted';
+/** What a reclaim of images and containers has left. Enough: the demand is met. MoreLeft: the next pass may remove more. Ungoverned: nothing can be removed, but images that only the policy's selection keeps: it has no rule for images, or its `only` leaves them out. Exhausted: nothing can be removed. The demand is not met by either. */
+export type ReclaimResult = 'Enough' | 'MoreLeft' | 'Ungoverned' | 'Exhausted';
 
 /** A quantity, or a part of the capacity. */
 export type Amount =

@@ -131,6 +131,7 @@ export const pressureKeepReasons = [
   'ThresholdBeyondDisk',
   'Reclaiming',
   'ReclaimSuffices',
+  'ImagesUngoverned',
   'PodEnding',
   'NoUsage',
   'RankedLater',

@@ -92,7 +92,10 @@ function planRemovals(
     goals,
     maxImages,
     removals,
-    reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), isPaced || isUnknown),
+    reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), {
+      kept,
+      hasMoreLeft: isPaced || isUnknown,
+    }),
     candidates: [...due, ...(goals.length > 0 ? others : [])],
     kept: [
       ...(goals.length > 0
@@ -161,14 +164,18 @@ function untilEnough(
 const reclaimOf = (
   demands: readonly DiskDemand[],
   freed: ByUnit,
-  hasMoreLeft: boolean,
+  { kept, hasMoreLeft }: { readonly kept: readonly KeptImage[]; readonly hasMoreLeft: boolean },
 ): ImageGcPlan['reclaim'] =>
   new Map(
     demands.map((demand): [DiskSignal, ReclaimResult] => {
       if (freed[unitOf(demand)] >= demand.wanted) return [demand.signal, 'Enough'];
-      return [demand.signal, hasMoreLeft ? 'MoreLeft' : 'Exhausted'];
+      return [demand.signal, hasMoreLeft ? 'MoreLeft' : afterAll(kept)];
     }),
   );
+
+/** What is left when nothing more can be removed. */
+export const afterAll = (kept: readonly Pick<KeptImage, 'reason'>[]): 'Ungoverned' | 'Exhausted' =>
+  kept.some(({ reason }) => reason === 'NotSelected') ? 'Ungoverned' : 'Exhausted';
 
 /** The space step, with the images that it removes. */
 function spaceStep(
@@ -212,6 +219,10 @@ function keepAll(
   { reason, policy }: Extract<NodeRule<ImageGcPolicy>, { kind: 'keep' }>,
   { now, demands }: Pick<Governed, 'now' | 'demands'>,
 ): ImageGcPlan {
+  const images = imageFacts(facts, undefined, now);
+  const isHeld = (image: JudgedImage): boolean => heldBecause(image, facts) !== undefined;
+  const afterNone = images.every(isHeld) ? 'Exhausted' : 'Ungoverned';
+  const left = unknownBecause(facts) === undefined ? afterNone : 'MoreLeft';
   return {
     rule: undefined,
     state: 'Idle',
@@ -227,8 +238,8 @@ function keepAll(
     candidates: [],
     removals: [],
     goals: [],
-    reclaim: new Map(demands.map(({ signal }) => [signal, 'Exhausted'])),
-    kept: imageFacts(facts, undefined, now).map((image) => keep(image, { reason }, policy)),
+    reclaim: new Map(demands.map(({ signal }) => [signal, left])),
+    kept: images.map((image) => keep(image, { reason }, policy)),
   };
 }
 

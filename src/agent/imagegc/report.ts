@@ -16,7 +16,7 @@ import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import { dueBecause } from './plan.ts';
+import { afterAll, dueBecause } from './plan.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import {
   bytesOf,
@@ -196,7 +196,7 @@ export function reclaimResult(
   if (results.missing.demand <= 0) return 'Enough';
   const isOver =
     results.stopped === undefined && results.unknown === undefined && results.removed.length < plan.maxImages;
-  return isOver ? 'Exhausted' : 'MoreLeft';
+  return isOver ? afterAll(plan.kept) : 'MoreLeft';
 }
 
 /** The large removal that waits at this time. */

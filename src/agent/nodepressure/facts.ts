@@ -60,11 +60,16 @@ export interface Consumer {
   readonly amount: number;
 }
 
+/** Why images stay that nothing uses or protects: the policy has no rule for images, or its rule does not select them. */
+export type UngovernedBy = 'nodes.imageGC' | 'nodes.imageGC.only';
+
 /** The node, and a signal whose threshold is crossed, or will be soon. */
 interface ShortNode extends NodeTarget {
   readonly state: SignalState;
   /** Largest first, at most three. */
   readonly consumers: readonly Consumer[];
+  /** Set if pods would be evicted next, but such images stay. */
+  readonly ungoverned: UngovernedBy | undefined;
 }
 
 export interface NodeWarning extends Decision<ShortNode, ThresholdSignal> {
@@ -93,6 +98,12 @@ export type PressureKept =
   | {
       readonly reason: 'EvictionOff' | 'ThresholdBeyondDisk' | 'Reclaiming' | 'ReclaimSuffices' | 'PodEnding';
       readonly shortage: Shortage;
+    }
+  | {
+      readonly reason: 'ImagesUngoverned';
+      readonly shortage: Shortage;
+      /** The field that keeps the images. */
+      readonly field: UngovernedBy;
     }
   | ({ readonly reason: 'NoUsage' } & Pick<ShortageUse, 'shortage' | 'used'>)
   /** `place`: in the order of eviction, from 1. */

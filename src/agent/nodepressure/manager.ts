@@ -19,6 +19,7 @@ import { inventoryOf, type Decided, type Governed } from './inventory.ts';
 import { nodePressureReasons, showSignals, type NodePressureMetrics } from './metrics.ts';
 import { planNodePressure } from './plan.ts';
 import { observeSignals, type SignalHistory } from './signals.ts';
+import { ungovernedText } from './words.ts';
 
 /** This node's kubelet. */
 interface PressureSource {
@@ -165,8 +166,9 @@ export class NodePressureManager {
     const before = this.#raised;
     const near = new Set(plan.warnings.map(({ reason }) => reason));
     const current = plan.warnings.map((warning) => {
-      const isCrossed = warning.target.state.crossedSinceMs !== undefined;
-      return { warning, key: `${warning.reason}/${isCrossed ? 'crossed' : 'ahead'}` };
+      const { state, ungoverned } = warning.target;
+      const crossed = ungoverned === undefined ? 'crossed' : 'images-stay';
+      return { warning, key: `${warning.reason}/${state.crossedSinceMs === undefined ? 'ahead' : crossed}` };
     });
     // A forecast that wavers is not a new one.
     const lasting = states
@@ -209,13 +211,18 @@ export class NodePressureManager {
 
 type Outcome = Pick<NodePassReport, 'result' | 'message'>;
 
-/** Short: a threshold is still crossed although all was removed that could be. */
-const outcomeOf = ({ plan }: Decided): Outcome =>
-  plan.evictions.length > 0
-    ? {
-        result: 'Short',
-        message: `removing images and containers did not free enough: ${signalsOf(plan.demands)}`,
-      }
-    : { result: plan.demands.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
+/** Short: a threshold is still crossed although all was removed that could be, or that the policy selects. */
+function outcomeOf({ plan }: Decided): Outcome {
+  const ungoverned = plan.warnings.flatMap(({ reason, target: { ungoverned: by } }) =>
+    by === undefined ? [] : [`${reason}: ${ungovernedText[by]}`],
+  );
+  if (plan.evictions.length > 0)
+    return {
+      result: 'Short',
+      message: `removing images and containers did not free enough: ${signalsOf(plan.demands)}`,
+    };
+  if (ungoverned.length > 0) return { result: 'Short', message: ungoverned.join(' ') };
+  return { result: plan.demands.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
+}
 
 const signalsOf = (demands: readonly Demand[]): string => demands.map(({ signal }) => signal).join(', ');

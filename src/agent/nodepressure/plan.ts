@@ -18,6 +18,7 @@ import type {
   PressureKept,
   Reclaimed,
   Shortage,
+  UngovernedBy,
 } from './facts.ts';
 import { byRank, isSmall, shareOf, type PodShare } from './rank.ts';
 import { isForeseen } from './signals.ts';
@@ -48,12 +49,16 @@ export function planNodePressure(facts: NodePressureFacts, given: Given): NodePr
 type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' }>;
 type Known = NodePressureFacts & Given & Governed;
 
-function warningsOf({ node, signals, rule, policy, ...known }: Known): readonly NodeWarning[] {
+function warningsOf(known: Known): readonly NodeWarning[] {
+  const { node, signals, rule, policy } = known;
   return signals
     .filter((state) => isForeseen(state, rule.forecastMs))
     .map((state) => {
       const reason = state.reading.signal;
-      const target = { kind: 'Node' as const, name: node, state, consumers: consumersOf(reason, known) };
+      const consumers = consumersOf(reason, known);
+      const [crossed] = crossedDisks([state]);
+      const ungoverned = crossed && ungovernedBy(crossed, known);
+      const target = { kind: 'Node' as const, name: node, state, consumers, ungoverned };
       return { ...untimed, unit: 'nodepressure', verdict: 'Warn', target, reason, policy };
     });
 }
@@ -126,6 +131,12 @@ function isDue(crossed: CrossedDisk, known: Known): boolean {
   );
 }
 
+/** Images come first: they can be pulled again, pods may lose data. */
+function ungovernedBy(crossed: CrossedDisk, known: Known): UngovernedBy | undefined {
+  if (!known.rule.evictPods || reclaimedFor(crossed, known)?.result !== 'Ungoverned') return undefined;
+  return known.nodes.imageGC === undefined ? 'nodes.imageGC' : 'nodes.imageGC.only';
+}
+
 /** The last reclaim since the threshold was crossed. */
 function reclaimedFor({ reading, crossedSinceMs }: CrossedDisk, { reclaimed }: Known): Reclaimed | undefined {
   const last = reclaimed.get(reading.signal);
@@ -153,6 +164,8 @@ function waitingFor(crossed: CrossedDisk, known: Known): Because {
   if (!canBeMet(crossed)) return { reason: 'ThresholdBeyondDisk', shortage };
   const result = reclaimedFor(crossed, known)?.result;
   if (result === 'Enough') return { reason: 'ReclaimSuffices', shortage };
+  const field = ungovernedBy(crossed, known);
+  if (field !== undefined) return { reason: 'ImagesUngoverned', shortage, field };
   const dueMs = result === 'MoreLeft' ? undefined : crossed.crossedSinceMs + gracePeriodMs;
   return { reason: 'Reclaiming', shortage, eligibleAtMs: dueMs };
 }

@@ -17,7 +17,7 @@ import { nodeReasons } from '../../gc/reasons/nodes.ts';
 import { amountText, signalField, signalText } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { NodePressurePlan, NodeWarning, PressureDecision } from './facts.ts';
+import type { NodePressurePlan, NodeWarning, PressureDecision, UngovernedBy } from './facts.ts';
 
 /** The reasons of nodepressure for pods. */
 export const pressureReasons: Readonly<Record<DiskSignal | PressureKeepReason, Meaning>> = {
@@ -47,6 +47,12 @@ export const pressureReasons: Readonly<Record<DiskSignal | PressureKeepReason, M
       'The node is low on disk space or inodes, and removing unused images and dead containers frees enough.',
     change: 'Less is available, or the images and containers that can be removed do not free enough.',
   },
+  ImagesUngoverned: {
+    meaning:
+      'The node is low on disk space or inodes, and no pod is evicted while images stay that nothing uses or protects: the policy has no rule for images, or its rule does not select them.',
+    change:
+      'The policy sets nodes.imageGC, nodes.imageGC.only selects these images, or they are removed by hand.',
+  },
   NoUsage: {
     meaning: 'The node is low on a resource that the pod does not use, or hardly uses.',
     change: 'The pod uses at least 1 % of what is missing, or 64 MiB.',
@@ -74,6 +80,14 @@ const foreseen = (signal: ThresholdSignal): Meaning => ({
 export const pressureWarnings: Readonly<Record<ThresholdSignal, Meaning>> = {
   ...byDiskSignal(foreseen),
   'memory.available': foreseen('memory.available'),
+};
+
+/** What the policy lacks, so that images stay and no pod is evicted. */
+export const ungovernedText: Readonly<Record<UngovernedBy, string>> = {
+  'nodes.imageGC':
+    'Images that nothing uses stay, because the policy has no nodes.imageGC; no pod is evicted until they are gone. Set nodes.imageGC.',
+  'nodes.imageGC.only':
+    'Images that nothing uses stay, because nodes.imageGC.only does not select them; no pod is evicted until they are gone. Select them, or remove them.',
 };
 
 /** Explains the decision about one pod with its values. */
@@ -108,6 +122,11 @@ export function explainPressure(decision: PressureDecision, { rule, isUsageKnown
     case 'ReclaimSuffices':
       return {
         detail: `${shortageText(decision.shortage)} Removing unused images and dead containers frees enough, so no pod is evicted.`,
+      };
+    case 'ImagesUngoverned':
+      return {
+        detail: `${shortageText(decision.shortage)} ${ungovernedText[decision.field]}`,
+        field: decision.field === 'nodes.imageGC' ? 'nodes.imageGC is not set' : decision.field,
       };
     case 'NoUsage': {
       const { shortage, used } = decision;
@@ -153,6 +172,7 @@ export function explainNodeWarning({ reason: signal, target }: NodeWarning): Why
     `The node ${isCrossed ? 'is' : 'will be'} low on ${signalText[signal]}: ${amountText(signal, reading.available)} of ${amountText(signal, reading.capacity)} are available${growth}.`,
     ...(ours === undefined ? [] : [leftText(signal, ours, "The policy's threshold")]),
     ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "The kubelet's threshold")]),
+    ...(target.ungoverned === undefined ? [] : [ungovernedText[target.ungoverned]]),
     ...(users.length === 0 ? [] : [`Largest consumers: ${users.join(', ')}.`]),
   ];
   return { detail: sentences.join(' '), field: ours && signalField(signal, ours.text) };

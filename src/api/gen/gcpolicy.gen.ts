@@ -537,7 +537,7 @@ export interface GCPolicySpecNodesNodePressure {
    */
   forecast?: string | undefined;
   /**
-   * Whether a pod is evicted if removing images and containers does not free enough. Default false. The controller evicts at most one pod per minute and node, and only if the pod's PodDisruptionBudgets allow it.
+   * Whether a pod is evicted if removing images and containers does not free enough. Default false. No pod is evicted for a disk with unused images that only a missing imageGC, or its only, keeps. The controller evicts at most one pod per minute and node, and only if the pod's PodDisruptionBudgets allow it.
    */
   evictPods?: boolean | undefined;
 }

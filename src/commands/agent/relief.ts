@@ -58,7 +58,7 @@ export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
     const second = await whileShort(async (relief, next) =>
       demand.images ? await images.relieve({ ...relief, planned }, next) : 'Exhausted',
     );
-    return second === 'Exhausted' ? first : second;
+    return second === 'Exhausted' || (first === 'MoreLeft' && second === 'Ungoverned') ? first : second;
   };
 }
 

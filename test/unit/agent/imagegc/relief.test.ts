@@ -60,6 +60,15 @@ describe('the plan for a demand', () => {
     expect([...plan.reclaim.values()][0]).toBe('Enough');
   });
 
+  test.each([
+    ['ContainersUnknown', { containers: undefined }, 'MoreLeft'],
+    ['InUse', { containers: images.map(({ id }) => container(id, { imageId: id })) }, 'Exhausted'],
+  ])('without a rule for images: %s', (_, over, result) => {
+    const given = { governance: governs(undefined), now, demands: [demand(1)] };
+    const { reclaim } = planImageGc(facts(images, { disk: half, ...over }), given);
+    expect([...reclaim.values()]).toEqual([result]);
+  });
+
   test('leaves more to decide while pods are unknown', () => {
     const unknown = facts(images, { disk: half, pods: undefined });
     const plan = planImageGc(unknown, { governance: governedBy(imageRule()), now, demands: [demand(1)] });
@@ -92,7 +101,13 @@ describe('a relief', () => {
 
   test.each([
     ['every image removed is exhausted', {}, 'Exhausted', ''],
-    ['a policy without a rule for images is exhausted', undefined, 'Exhausted', 'a b c d e f g h i'],
+    ['without a rule for images they stay, ungoverned', undefined, 'Ungoverned', 'a b c d e f g h i'],
+    [
+      'images that only does not select stay, ungoverned',
+      { only: ['ci/*'] },
+      'Ungoverned',
+      'a b c d e f g h i',
+    ],
     ['a paced pass leaves more', { maxImagesPerPass: 1 }, 'MoreLeft', 'b c d e f g h i'],
   ])('%s', async (_name, rule, result, left) => {
     const node = await filled(governs(rule));

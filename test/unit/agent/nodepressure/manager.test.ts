@@ -11,7 +11,8 @@ import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { keptBy } from '../builders.ts';
+import { governedNode, keptBy } from '../builders.ts';
+import { imageRule } from '../imagegc/builders.ts';
 import { storagePod, usage } from '../localstorage/builders.ts';
 import { governedBy, pressurePolicy, reading, thresholds } from './builders.ts';
 
@@ -160,6 +161,30 @@ test('no eviction is requested while enough is available, or images or container
   await node.pass(7);
   expect(node.requests).toEqual(['big nodefs.available', 'small nodefs.available']);
 });
+
+test.each([
+  [undefined, 'nodes.imageGC', 'the policy has no nodes.imageGC'],
+  [imageRule({ only: ['ci/*'] }), 'nodes.imageGC.only', 'nodes.imageGC.only does not select them'],
+])(
+  'while unused images stay that the policy does not select, no pod is evicted, and the cause is reported',
+  async (imageGC, _, text) => {
+    node.governance = governedNode({ nodePressure: pressurePolicy(), imageGC });
+    node.available = 140;
+    node.reclaim = 'Ungoverned';
+    await node.pass(30);
+    expect(node.requests).toEqual([]);
+    expect(node.events.map(({ occasion }) => occasion)).toEqual([
+      'nodefs.available/crossed',
+      'nodefs.available/images-stay',
+    ]);
+    for (const said of [node.events[1]?.note, node.inventory?.warnings[0], node.last?.message])
+      expect(said).toContain(text);
+    expect(node.last?.result).toBe('Short');
+    expect(await node.registry.metrics()).toContain(
+      'kept_objects{unit="nodepressure",reason="ImagesUngoverned"} 2',
+    );
+  },
+);
 
 test('mode DryRun makes the same decisions, and requests nothing', async () => {
   node.governance = governedBy(pressurePolicy(), 'DryRun');

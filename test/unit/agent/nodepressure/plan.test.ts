@@ -54,6 +54,13 @@ describe('evictions', () => {
     ['memory evicts nobody', { signals: [crossedOf('memory.available')] }, {}, 'NoPressure'],
     ['removing images and containers has freed enough', after(1, 'Enough'), {}, 'ReclaimSuffices'],
     ['images or containers are left to remove', after(1, 'MoreLeft'), {}, 'Reclaiming'],
+    ['images stay that the policy does not select', after(1, 'Ungoverned'), {}, 'ImagesUngoverned'],
+    [
+      'images stay, and no pod is evicted anyway',
+      after(1, 'Ungoverned'),
+      { evictPods: false },
+      'EvictionOff',
+    ],
     ['usage is unknown', { usage: undefined }, {}, 'UsageUnknown'],
     ['the pod is not measured', { usage: usage({}) }, {}, 'UsageUnknown'],
     ['the pod was measured long ago', { usage: ofBigAt(nowMs - 50 * minuteMs) }, {}, 'UsageUnknown'],

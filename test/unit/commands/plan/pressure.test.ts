@@ -118,6 +118,16 @@ describe('a plan of a node under pressure that can reclaim', () => {
       ],
       ['imagegc 1 x Remove Space', 'containergc 1 old Remove DeadContainer', removal(1, 'y'), suffices],
     ],
+    [
+      'evicts nobody while images stay that the policy has no rule for',
+      [{ images }, { imageGC: undefined }],
+      ['nodepressure - a Keep ImagesUngoverned'],
+    ],
+    [
+      'evicts nobody while images stay that the policy does not select',
+      [{ images }, { imageGC: imageRule({ minimumAgeMs: 0, only: ['ci/*'] }) }],
+      ['nodepressure - a Keep ImagesUngoverned'],
+    ],
     ['evicts what the reclaim leaves', [{ images: images.slice(0, 1) }], [x, eviction(2)]],
     [
       'evicts nobody while a later pass may remove more',

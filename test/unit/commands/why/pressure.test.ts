@@ -53,6 +53,14 @@ const planned: Cases<DiskSignal | Own> = {
       part: { ...one.part, images: [image('unused', { sizeBytes: 60 * mib })] },
     },
   },
+  ImagesUngoverned: {
+    'no rule for images': { ...one, part: { ...one.part, images: [image('unused')] } },
+    'images that are not selected': {
+      ...one,
+      ...nodesBy({ nodePressure: pressurePolicy(), imageGC: imageRule({ only: ['ci/*'] }) }),
+      part: { ...one.part, images: [image('unused')] },
+    },
+  },
   PodEnding: {
     'another pod': {
       ...one,
