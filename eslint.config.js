@@ -9,6 +9,10 @@ const noSpreadLiteral = {
   selector: 'ObjectExpression > SpreadElement > ObjectExpression',
   message: 'Write the fields out: a spread literal turns off the check for misspelt properties.',
 };
+const noRestOfPod = {
+  selector: "ObjectPattern > RestElement[argument.name='pod']",
+  message: 'Name the fields: a rest pattern drops the getters of a PodRecord, such as its phase.',
+};
 const noAmbientTime = [
   {
     selector: "NewExpression[callee.name='Date'][arguments.length=0]",
@@ -96,11 +100,11 @@ export default defineConfig(
   {
     files: ['src/**'],
     ignores: ['src/runtime/scheduling/clock.ts'],
-    rules: syntax(noDefaultExport, noSpreadLiteral, ...noAmbientTime, noAmbientEnvironment),
+    rules: syntax(noDefaultExport, noSpreadLiteral, noRestOfPod, ...noAmbientTime, noAmbientEnvironment),
   },
   {
     files: ['src/commands/cli/config.ts'],
-    rules: syntax(noDefaultExport, noSpreadLiteral, ...noAmbientTime),
+    rules: syntax(noDefaultExport, noSpreadLiteral, noRestOfPod, ...noAmbientTime),
   },
 
   // Dependency direction: runtime < api < gc < adapters < units < commands.
@@ -139,6 +143,7 @@ export default defineConfig(
     rules: syntax(
       noDefaultExport,
       noSpreadLiteral,
+      noRestOfPod,
       ...noAmbientTime,
       noAmbientEnvironment,
       ...decisionsArePure,

@@ -9,10 +9,10 @@ const endedMs = 30_000;
 
 /** Whether a terminating pod is about to end, so that no other needs to be evicted for node pressure before. `deletionAtMs`: the end of its grace period. */
 export function isEndingSoon(
-  { deletionAtMs, ...pod }: { readonly phase?: string; readonly deletionAtMs: number | undefined },
+  { phase = '', deletionAtMs }: { readonly phase?: string; readonly deletionAtMs: number | undefined },
   now: Date,
 ): boolean {
-  if (deletionAtMs === undefined || isFinished(pod)) return false;
+  if (deletionAtMs === undefined || isFinished({ phase })) return false;
   const leftMs = deletionAtMs - now.getTime();
   return leftMs <= endingMs && leftMs >= -endedMs;
 }

@@ -7,7 +7,9 @@ import type {
   RequestingNode,
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
-import type { NamespaceFacts } from '../../../../src/kube/cache/objects.ts';
+import type { NamespaceFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { PodRecord, type PodTraits } from '../../../../src/kube/cache/pod-record.ts';
+import { SharedValues } from '../../../../src/kube/codec/shared-values.ts';
 import { defaultsOf, everything, node, nodesRules, now, pod, policy } from '../../../builders.ts';
 import { pressurePolicy as pressureRule, thresholds } from '../../agent/nodepressure/builders.ts';
 
@@ -104,6 +106,12 @@ export const facts = (over: Partial<EvictionFacts> = {}): EvictionFacts => ({
   ...{ memory: noMemory, replicas: new Map() },
   ...over,
 });
+
+/** The pods as the cache has them: their phase is a getter. */
+export const recorded = (pods: ReadonlyMap<string, PodFacts>): Map<string, PodFacts> => {
+  const traits = new SharedValues<PodTraits>();
+  return new Map([...pods].map(([uid, one]) => [uid, new PodRecord(one, traits)]));
+};
 
 export const byUid = <T extends { readonly uid: string }>(...items: readonly T[]): Map<string, T> =>
   new Map(items.map((item) => [item.uid, item]));

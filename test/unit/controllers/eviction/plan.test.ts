@@ -32,6 +32,7 @@ import {
   namespace,
   pressurePolicy,
   pressureRequest,
+  recorded,
   reportOf,
   running,
 } from './builders.ts';
@@ -248,7 +249,9 @@ describe('of the requests of one node, only the first that may be evicted is due
   });
 
   test('no other is, if the first waits for its owner', () => {
-    const owners = new Map([['default/a', paceAfter(undefined, pod('a'), { now, monotonicMs })]]);
+    const owners = new Map([
+      ['default/a', paceAfter(undefined, { ...pod('a'), allowance: 1 }, { now, monotonicMs })],
+    ]);
     const expected = ['a PacingLimit', 'b PacingLimit', 'c PacingLimit'];
     expect(verdicts({ ...three, ...remembering({ owners }) })).toEqual(expected);
   });
@@ -277,7 +280,9 @@ describe('while a pod of the node is ending', () => {
     ['it was just evicted, and the cache does not show it', true, { ...three, ...evicted }],
     ['it was evicted, and is stuck after its grace period', false, { ...endingAfter(-30_001), ...evicted }],
   ])('%s: no other pod is due: %s', (_, waits, over) => {
-    expect(verdicts(over).slice(0, 2)).toEqual([waits ? 'a PacingLimit' : 'a Evict', 'b PacingLimit']);
+    const expected = [waits ? 'a PacingLimit' : 'a Evict', 'b PacingLimit'];
+    expect(verdicts(over).slice(0, 2)).toEqual(expected);
+    expect(verdicts({ ...over, pods: recorded(over.pods) }).slice(0, 2)).toEqual(expected);
   });
 
   test('a pod over a limit of its own is due', () => {
