@@ -14,7 +14,7 @@ import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts
 export const now = new Date('2026-01-15T12:00:00Z');
 export const minutesAgo = (minutes: number): number => now.getTime() - minutes * 60_000;
 
-/** A finished pod, made an hour ago; state only what matters. `name` may be `namespace/name`. */
+/** A finished pod, or with `phase: 'Running'` a ready one, made an hour ago; state only what matters. `name` may be `namespace/name`. */
 export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
   const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
   return {
@@ -32,6 +32,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     finalizers: [],
     nodeName: 'node-1',
     nodeExisted: true,
+    ready: over.phase === 'Running',
     phase: 'Succeeded',
     reason: '',
     endedByKubelet: false,

@@ -478,7 +478,7 @@ export interface GCPolicySpecNodesOrphans {
  */
 export interface GCPolicySpecNodesLocalStorageEviction {
   /**
-   * Most pods that the controller evicts in the cluster in a minute, for local storage and node pressure together, when this policy governs the node of the next one. Default 10. Besides, each owner of pods loses at most a tenth of them (at least one) a minute.
+   * Most pods that the controller evicts in the cluster in a minute, for local storage and node pressure together, when this policy governs the node of the next one. Default 10. Besides, each owner of pods loses at most a tenth of its ready pods (at least one) a minute, and not the last ready one while others of it are not ready.
    */
   maxEvictionsPerMinute?: number | undefined;
   /**

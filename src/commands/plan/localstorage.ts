@@ -10,6 +10,7 @@ import type {
   KeptPod,
 } from '../../controllers/eviction/facts.ts';
 import { noMemory } from '../../controllers/eviction/memory.ts';
+import { replicasOf } from '../../controllers/eviction/pace.ts';
 import { judgeNamespace, planEvictions } from '../../controllers/eviction/plan.ts';
 import {
   causeText,
@@ -55,11 +56,11 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
   const requesting = reports.filter(({ requests }) => requests.length > 0);
   if (requesting.length === 0 || !policies || !pods || !nodes || !namespaces) return undefined;
   return {
-    // Without memory nothing is paced: all that are due are listed.
+    // Without memory nothing waits for time: all that are due are listed.
     reports: requesting,
     pods,
     memory: noMemory,
-    replicas: new Map(),
+    replicas: replicasOf({ reports: requesting, pods, memory: noMemory }),
     nodes: byName(nodes),
     namespaces: byName(namespaces),
   };

@@ -114,7 +114,7 @@ export function paceNotes(decisions: PlanDocument['decisions']): readonly string
   return count < 2
     ? []
     : [
-        `${count} pods are due for eviction. The controller paces them: a tenth of an owner's pods (at least one) a minute, less while its replacements are due again, and nodes.localStorageEviction.maxEvictionsPerMinute in the cluster.`,
+        `${count} pods are due for eviction. The controller paces them: a tenth of an owner's ready pods (at least one) a minute, less while its replacements are due again, and nodes.localStorageEviction.maxEvictionsPerMinute in the cluster.`,
       ];
 }
 

@@ -73,9 +73,9 @@ export class EvictionController {
     this.#wasRequested = !isIdle;
     const monotonicMs = clock.monotonicMs();
     this.#memory = forgetOthers(this.#memory, { reports, pods: pods.items, monotonicMs });
-    this.#replicas = replicasOf({ reports, pods: pods.items });
     const { ranked } = policySet;
-    const decisions = this.#decide(reports, ranked);
+    const { decisions, replicas } = this.#decide(reports, ranked);
+    this.#replicas = replicas;
     showDecisions(this.#deps, decisions);
     this.#reportSlowed(decisions);
     try {
@@ -135,11 +135,10 @@ export class EvictionController {
     return all;
   }
 
-  #decide(reports: readonly RequestingNode[], policies: RankedPolicies): readonly EvictionDecision[] {
-    if (reports.length === 0) return [];
+  #decide(reports: readonly RequestingNode[], policies: RankedPolicies): Decided {
     const { clock } = this.#deps;
-    const facts = factsOf(this.#deps, reports, { memory: this.#memory, replicas: this.#replicas });
-    return planEvictions(facts, { policies, ...momentOf(clock) });
+    const facts = factsOf(this.#deps, reports, this.#memory);
+    return { decisions: planEvictions(facts, { policies, ...momentOf(clock) }), replicas: facts.replicas };
   }
 
   async #act(
@@ -163,7 +162,7 @@ export class EvictionController {
     for (const one of due) {
       const monotonicMs = this.#deps.clock.monotonicMs();
       const facts = { memory: this.#memory, replicas: this.#replicas, monotonicMs };
-      if (paceOf(one.target.owner, one.policy, facts) === undefined) yield one;
+      if (paceOf(one.target, one.policy, facts) === undefined) yield one;
     }
   }
 
@@ -195,10 +194,15 @@ export class EvictionController {
     const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === target.node);
     if (report === undefined) return undefined;
     const isForPressure = isPressureRequest(target.request);
-    return this.#decide([report], ranked).find(
+    return this.#decide([report], ranked).decisions.find(
       ({ target: { uid, request } }) => uid === target.uid && isPressureRequest(request) === isForPressure,
     );
   }
+}
+
+interface Decided {
+  readonly decisions: readonly EvictionDecision[];
+  readonly replicas: EvictionFacts['replicas'];
 }
 
 const momentOf = (clock: Pick<EvictionDeps['clock'], 'now' | 'monotonicMs'>) => ({
@@ -219,13 +223,14 @@ const blockedOf = ({ deferred }: EvictionMemory): number =>
 function factsOf(
   { pods, nodes, namespaces }: Pick<EvictionDeps, 'pods' | 'nodes' | 'namespaces'>,
   reports: readonly RequestingNode[],
-  remembered: Pick<EvictionFacts, 'memory' | 'replicas'>,
+  memory: EvictionMemory,
 ): EvictionFacts {
   const requesting = new Set(reports.map(({ name }) => name));
   const concerned = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.namespace)));
   return {
-    ...remembered,
     reports,
+    memory,
+    replicas: replicasOf({ reports, pods: pods.items, memory }),
     pods: pods.items,
     nodes: byName(nodes.items, requesting),
     namespaces: byName(namespaces.items, concerned),

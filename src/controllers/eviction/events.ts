@@ -81,7 +81,7 @@ export function evictionsSlowed({ pod, waiting, replicas, pace, owner }: SlowedO
     reason: 'EvictionsSlowed',
     action: 'EvictPod',
     note:
-      `${more} due for eviction and ${waiting === 1 ? 'waits' : 'wait'}: dustpan evicts at most ${most} of ${replicas} pods of an owner a minute.${again} ` +
+      `${more} due for eviction and ${waiting === 1 ? 'waits' : 'wait'}: dustpan evicts at most ${most} of the pods of this owner a minute (ready: ${replicas.ready}).${again} ` +
       'Raise the limit or write less: dustpan why pod shows the limit of a pod.',
     occasion: `${owner} ${pace.strikes}`,
   };

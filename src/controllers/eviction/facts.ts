@@ -18,9 +18,16 @@ export interface EvictionFacts {
   readonly nodes: ReadonlyMap<string, Labelled>;
   /** Keyed by name. */
   readonly namespaces: ReadonlyMap<string, Labelled>;
-  /** Number of pods by owner (`replicasOf`). */
-  readonly replicas: ReadonlyMap<string, number>;
+  /** The pods of each owner (`replicasOf`). */
+  readonly replicas: ReadonlyMap<string, Replicas>;
   readonly memory: EvictionMemory;
+}
+
+/** The unfinished pods of an owner, by whether they serve. */
+export interface Replicas {
+  readonly ready: number;
+  /** Not ready, or terminating. */
+  readonly others: number;
 }
 
 /** The eviction requests in the report of a node; its name is the node's. */
@@ -39,6 +46,7 @@ export type KnownPod = Pick<
   | 'name'
   | 'nodeName'
   | 'labels'
+  | 'ready'
   | 'phase'
   | 'deletionAtMs'
   | 'createdAtMs'
@@ -64,11 +72,18 @@ export interface RequestedPod extends PodTarget {
   readonly request: LimitRequest | PressureRequest;
 }
 
-/** A pod that may be evicted, and how. */
-interface EvictablePod extends RequestedPod {
-  readonly rule: EvictionManner;
+/** A pod to its owner. */
+export interface Replica {
   /** Identifies what replaces it (`ownerOf`). */
   readonly owner: string;
+  readonly ready: boolean;
+  /** Number of pods that the owner may lose in a minute (`allowanceOf`). */
+  readonly allowance: number;
+}
+
+/** A pod that may be evicted, and how. */
+interface EvictablePod extends RequestedPod, Replica {
+  readonly rule: EvictionManner;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
 }
@@ -83,7 +98,7 @@ export interface PodEviction extends Decision<EvictablePod, RequestSignal> {
 }
 
 /** What makes a due eviction wait. */
-export const evictionPaces = ['owner', 'cluster', 'node', 'leader'] as const;
+export const evictionPaces = ['owner', 'ready', 'cluster', 'node', 'leader'] as const;
 export type EvictionPace = (typeof evictionPaces)[number];
 
 /** Why a pod is kept, with what the request does not show. */
@@ -125,6 +140,8 @@ export interface EvictionMemory {
 export interface OwnerPace {
   /** Evictions since the last pause, and requests without a response. */
   readonly count: number;
+  /** Number of them that was allowed before the first. */
+  readonly allowance: number;
   /** Monotonic time of the last one. */
   readonly lastMs: number;
   /** Unix milliseconds of the first one: younger pods are replacements. */

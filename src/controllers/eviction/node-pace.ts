@@ -14,7 +14,7 @@ import { rememberedMs, vainEvictions } from './memory.ts';
 /**
  * Returns the evictions for node pressure that have to wait, so that each node loses one pod at a time: the next is evicted when the pause of the
  * node is over, no pod of the node is ending, and a measurement after the last eviction still shows the shortage. One that waits for the pace of
- * its owner keeps its place: no other pod is evicted instead. Evictions for a limit never wait for the node; they free disk space too, so the
+ * its owner keeps its place: no other pod is evicted instead, unless it is the last ready one, which may wait for ever. Evictions for a limit never wait for the node; they free disk space too, so the
  * others of the node wait for them, and for a new report if a pod of this one has ended. After three evictions that freed nothing all wait.
  */
 export function waitingEvictions(
@@ -30,7 +30,7 @@ export function waitingEvictions(
     const { node, request } = one.target;
     const isForPressure = isPressureRequest(request);
     if (one.verdict === 'Keep') {
-      if (isForPressure && one.reason === 'PacingLimit') busy.add(node);
+      if (isForPressure && one.reason === 'PacingLimit' && one.pace !== 'ready') busy.add(node);
       continue;
     }
     if (isForPressure && (busy.has(node) || isPaused(request, pauseOf(facts.memory, node), given)))

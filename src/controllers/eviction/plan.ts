@@ -23,7 +23,7 @@ import type {
   RequestedPod,
   RequestingNode,
 } from './facts.ts';
-import { ownerOf, paceOf } from './pace.ts';
+import { paceOf, replicaOf } from './pace.ts';
 import { waitingEvictions } from './node-pace.ts';
 
 /** An agent reports every minute while it requests evictions; the kubelet's measurements are up to two minutes old. */
@@ -106,15 +106,15 @@ function decide(
     judgeRequest(target.request, ruled, facts) ??
     judgeMemory(target.uid, facts, facts);
   if (kept !== undefined) return keep(target, kept);
-  const owner = ownerOf(pod);
-  const pace = paceOf(owner, governor.policy, facts);
+  const replica = replicaOf(pod, facts.replicas);
+  const pace = paceOf(replica, governor.policy, facts);
   if (pace !== undefined) return keep(target, { reason: 'PacingLimit', pace });
   return {
     unit: unitOf(target),
     verdict: 'Evict',
     reason: target.request.signal,
     policy: governor.policy,
-    target: { ...target, rule: ruled.manner, owner, createdAtMs: pod.createdAtMs },
+    target: { ...target, ...replica, rule: ruled.manner, createdAtMs: pod.createdAtMs },
     eligibleAt: undefined,
     bytes: undefined,
   };

@@ -1,6 +1,13 @@
 import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
-import type { EvictionDecision, EvictionFacts, EvictionMemory, KnownPod, OwnerPace } from './facts.ts';
-import { ownerOf } from './pace.ts';
+import type {
+  EvictionDecision,
+  EvictionFacts,
+  EvictionMemory,
+  KnownPod,
+  OwnerPace,
+  Replicas,
+} from './facts.ts';
+import { noReplicas, ownerOf } from './pace.ts';
 import { causeOf } from './words.ts';
 
 /** An owner whose pods are due and wait for its pace. */
@@ -11,8 +18,8 @@ export interface SlowedOwner {
   readonly pod: KnownPod;
   /** Number of them. */
   readonly waiting: number;
-  /** Number of its pods. */
-  readonly replicas: number;
+  /** Its pods. */
+  readonly replicas: Replicas;
   readonly pace: OwnerPace;
 }
 
@@ -27,7 +34,7 @@ export function planSlowed(
   return [...Map.groupBy(waiting, ownerOf)].flatMap(([owner, [pod, ...others]]) => {
     const pace = memory.owners.get(owner);
     if (pod === undefined || pace === undefined || pace.reportedStrikes === pace.strikes) return [];
-    return [{ owner, pod, waiting: others.length + 1, replicas: replicas.get(owner) ?? 0, pace }];
+    return [{ owner, pod, waiting: others.length + 1, replicas: replicas.get(owner) ?? noReplicas, pace }];
   });
 }
 

@@ -22,7 +22,9 @@ import type { EvictionDecision, EvictionKept, EvictionPace, PodEviction, Request
 
 const paceText: Readonly<Record<EvictionPace, string>> = {
   owner:
-    "The controller evicts at most a tenth of an owner's pods (at least one) a minute, and fewer while its replacements are due again.",
+    "The controller evicts at most a tenth of an owner's ready pods (at least one) a minute, and fewer while its replacements are due again.",
+  ready:
+    'It is the last ready pod of its owner, and others of that owner are not ready or are terminating: the controller evicts it once one of them is ready.',
   cluster:
     'The controller has evicted as many pods in the last minute as nodes.localStorageEviction.maxEvictionsPerMinute allows.',
   node: "For node pressure the controller evicts at most one pod per minute and node, in the agent's order, and waits for terminating pods.",
@@ -60,7 +62,7 @@ export const evictionReasons: Readonly<Record<RequestSignal | EvictionKeepReason
     meaning:
       'The pod is due, but the controller paces evictions: for each owner of pods, each node and the cluster.',
     change:
-      'The pause of its owner (a minute, doubled up to an hour while its replacements are due again), the minute of the cluster or the new leader is over. For node pressure also: the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order can be evicted.',
+      'The pause of its owner (a minute, doubled up to an hour while its replacements are due again), the minute of the cluster or the new leader is over, and it is not the last ready pod of its owner while others of that owner are not ready. For node pressure also: the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order can be evicted.',
   },
   NothingFreed: {
     meaning:

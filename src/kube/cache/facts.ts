@@ -71,6 +71,7 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       finalizers: keptFinalizers(meta.finalizers),
       nodeName: nodeNameOf(pod, keep),
       nodeExisted: ms(status.startTime) !== undefined || trueCondition(status, 'PodScheduled') !== undefined,
+      ready: trueCondition(status, 'Ready') !== undefined,
       phase: bounded(status.phase, bounds.label),
       reason: bounded(status.reason, bounds.name),
       endedByKubelet: wasDisrupted(status, 'TerminationByKubelet'),

@@ -30,6 +30,8 @@ export interface PodFacts {
   readonly nodeName: string | undefined;
   /** Whether the status proves that its node has existed: a kubelet has accepted the pod (startTime), or a scheduler has bound it (PodScheduled is True). */
   readonly nodeExisted: boolean;
+  /** Condition Ready is True; unknown counts as not ready. */
+  readonly ready: boolean;
   /** Value as stored; '' if the server sends none. */
   readonly phase: string;
   readonly reason: string;

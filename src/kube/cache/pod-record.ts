@@ -61,6 +61,10 @@ export class PodRecord implements PodFacts {
     return this.traits.generation;
   }
 
+  get ready(): boolean {
+    return this.traits.ready;
+  }
+
   get phase(): string {
     return this.traits.phase;
   }
@@ -110,6 +114,7 @@ function traitsOf(facts: PodFacts): PodTraits {
   return {
     nodeExisted: facts.nodeExisted,
     generation: facts.generation,
+    ready: facts.ready,
     phase: facts.phase,
     reason: facts.reason,
     endedByKubelet: facts.endedByKubelet,

@@ -43,7 +43,7 @@ const requesting = (...requests: Parameters<typeof reportOf>[1][]): Case => ({
 const pressed = requesting(pressureRequest('a'));
 const pause = { untilMs: 1, measuredAfterMs: 0 };
 const evictedOnce = {
-  ...{ count: 1, lastMs: 0, sinceMs: now.getTime(), strikes: 0, isStruck: false },
+  ...{ count: 1, allowance: 1, lastMs: 0, sinceMs: now.getTime(), strikes: 0, isStruck: false },
   reportedStrikes: undefined,
 };
 const ofNode = (labels: Record<string, string>): Case => ({
@@ -72,6 +72,9 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
   Terminating: { 'with a grace period': { pods: byUid(pod('a', { ...running, ...terminating })) } },
   PacingLimit: {
     'of its owner': remembering({ owners: new Map([['default/a', evictedOnce]]) }),
+    'of its owner, whose last ready pod it is': {
+      replicas: new Map([['default/a', { ready: 1, others: 2 }]]),
+    },
     'of the cluster': remembering({ evictedAtMs: Array.from({ length: 10 }, () => 0) }),
     'of its node': remembering({ pauses: new Map([['node-1', pause]]) }, pressed),
   },

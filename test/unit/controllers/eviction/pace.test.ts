@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { node, now, pod } from '../../../builders.ts';
+import { node, now, owner, pod } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import type { EvictionDecision } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { ownerOf, paceAfter } from '../../../../src/controllers/eviction/pace.ts';
 import { planSlowed } from '../../../../src/controllers/eviction/slowed.ts';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { evictionRequest, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
 import { EvictionEnvironment } from './environment.ts';
@@ -38,6 +39,76 @@ describe('an owner', () => {
       reason: 'EvictionsSlowed',
       regarding: { kind: 'Pod', uid: 'uid-new' },
     });
+  });
+
+  test.each<readonly [name: string, over: Partial<PodFacts>, evicted: number]>([
+    ['are pending', { phase: 'Pending', ready: false }, 1],
+    ['crash', { ready: false }, 1],
+    ['are terminating', { deletionAtMs: 1 }, 1],
+    ['have finished', { phase: 'Failed', ready: false }, 1],
+    ['are ready, but in another namespace', { namespace: 'other' }, 1],
+    ['are ready', {}, 3],
+  ])('of which 3 pods are healthy and exceed, and 27 %s, loses %i of them', async (_, over, evicted) => {
+    const env = new ReplacingCluster({ web: 3 });
+    const controller = owner('ReplicaSet', 'web');
+    for (let i = 0; i < 27; i += 1) {
+      const one = pod(`other-${i}`, { phase: 'Running', controller, ...over });
+      env.pods.items.set(one.uid, one);
+    }
+    expect(await env.step(behaving)).toHaveLength(evicted);
+  });
+
+  test.each<readonly [name: string, over: Partial<PodFacts>, waits: boolean]>([
+    ['another is not ready', { ready: false }, true],
+    ['another is terminating, and has no replacement yet', { deletionAtMs: 1 }, true],
+    ['another is ready', {}, false],
+    ['all others have finished', { phase: 'Succeeded', ready: false }, false],
+    ['another owner has a pod that is not ready', { ready: false, controller: undefined }, false],
+  ])('keeps its last ready pod while %s: %s', async (_, over, waits) => {
+    const env = new ReplacingCluster({ web: 1 });
+    const controller = owner('ReplicaSet', 'web');
+    env.pods.items.set('uid-b', pod('b', { phase: 'Running', controller, ...over }));
+    expect(await env.step(behaving)).toEqual(waits ? [] : ['web-1']);
+    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="ready"}')).toBe(waits ? 1 : 0);
+    env.updatePod('uid-b', { ready: true, deletionAtMs: undefined });
+    expect(await env.step(behaving)).toEqual(waits ? ['web-1'] : []);
+  });
+
+  test('keeps its last ready pod if the others are not ready any more when its turn comes', async () => {
+    const env = new ReplacingCluster({ web: 1, api: 1 });
+    const controller = owner('ReplicaSet', 'web');
+    env.pods.items.set('uid-b', pod('b', { phase: 'Running', controller }));
+    env.evictions.onRequest = (verb, name) => {
+      if (`${verb} ${name}` === 'evict api-2') env.updatePod('uid-b', { ready: false });
+    };
+    expect(await env.step(behaving)).toEqual(['api-2']);
+    expect(await env.skipped('PacingLimit')).toBe(1);
+  });
+
+  test('whose pod that is not ready exceeds loses it, though one alone is ready', async () => {
+    const env = new ReplacingCluster({ web: 1 });
+    const controller = owner('ReplicaSet', 'web');
+    env.pods.items.set('uid-b', pod('b', { phase: 'Running', controller }));
+    env.updatePod('uid-web-1', { ready: false });
+    expect(await env.step(behaving)).toEqual(['web-1']);
+  });
+
+  test('whose last ready pod waits does not delay other pods of its node that is under pressure', async () => {
+    const env = new ReplacingCluster({ web: 1, api: 1 });
+    env.policies.ranked = [pressurePolicy()];
+    const controller = owner('ReplicaSet', 'web');
+    env.pods.items.set('uid-b', pod('b', { phase: 'Pending', ready: false, controller }));
+    expect(await env.step({ request: pressureRequest })).toEqual(['api-2']);
+  });
+
+  test('whose pods become unready while some are evicted loses fewer', async () => {
+    const env = new ReplacingCluster({ web: 30 });
+    env.evictions.onRequest = (verb) => {
+      if (verb === 'evict')
+        for (const [uid, one] of [...env.pods.items].slice(5))
+          env.pods.items.set(uid, { ...one, ready: false });
+    };
+    expect(await env.step(behaving)).toHaveLength(1);
   });
 
   test('whose terminating and finished pods do not count', async () => {
@@ -81,7 +152,7 @@ describe('Events on the owner', () => {
       slowed.map(() => 'ReplicaSet/web'),
     );
     const waits =
-      '1 pod is due for eviction and waits: dustpan evicts at most 1 of 1 pods of an owner a minute.';
+      '1 pod is due for eviction and waits: dustpan evicts at most 1 of the pods of this owner a minute (ready: 1).';
     const again = 'Replacements of evicted pods are due again: dustpan waits';
     expect(slowed.map(({ note }) => note.replace(/ Raise .*/, ''))).toEqual([
       waits,
@@ -91,15 +162,15 @@ describe('Events on the owner', () => {
 
   test('know nothing about a pod that is gone, and no count of unknown pods', () => {
     const known = pod('a');
-    const owner = paceAfter(undefined, known, { now, monotonicMs: 0 });
+    const pace = paceAfter(undefined, { ...known, allowance: 1 }, { now, monotonicMs: 0 });
     const decisions = [
       { target: { uid: known.uid }, reason: 'PacingLimit', pace: 'owner' },
     ] as unknown as readonly EvictionDecision[];
-    const memory = { ...noMemory, owners: new Map([[ownerOf(known), owner]]) };
+    const memory = { ...noMemory, owners: new Map([[ownerOf(known), pace]]) };
     expect(planSlowed(decisions, { pods: new Map(), replicas: new Map(), memory })).toEqual([]);
     const pods = new Map([[known.uid, known]]);
     expect(planSlowed(decisions, { pods, replicas: new Map(), memory })).toMatchObject([
-      { waiting: 1, replicas: 0 },
+      { waiting: 1, replicas: { ready: 0, others: 0 } },
     ]);
   });
 });

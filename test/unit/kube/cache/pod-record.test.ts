@@ -36,6 +36,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   finalizers: few,
   nodeName: orUndefined(text),
   nodeExisted: fc.boolean(),
+  ready: fc.boolean(),
   phase: fc.constantFrom('', 'Running', 'Failed', 'Succeeded'),
   reason: fc.constantFrom('', 'Evicted'),
   endedByKubelet: fc.boolean(),

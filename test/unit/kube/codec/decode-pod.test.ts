@@ -74,7 +74,8 @@ function anyPod(random: Random, lengths = hostileLengths): object {
       startTime: time(),
       message: random.pick([undefined, 'short', 'ä'.repeat(300), hostile(random)]),
       conditions: some(() => ({
-        ...{ type: random.pick(['PodScheduled', 'PodReadyToStartContainers']), status: 'False' },
+        type: random.pick(['PodScheduled', 'PodReadyToStartContainers', 'Ready']),
+        status: random.pick(['False', 'True']),
         ...{ lastTransitionTime: time(), reason: hostile(random), message: hostile(random) },
       })),
       containerStatuses: some(status),

@@ -60,6 +60,7 @@ export const evictedFacts: PodFacts = {
   finalizers: ['example.com/hold'],
   nodeName: 'node-a',
   nodeExisted: true,
+  ready: false,
   phase: 'Failed',
   reason: 'Evicted',
   endedByKubelet: true,
