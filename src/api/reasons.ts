@@ -100,6 +100,7 @@ export const containerKeepReasons = [
   'InUse',
   'Mounted',
   'MountsUnknown',
+  'ProcessesUnknown',
   'NotEmpty',
   'ReadOnly',
   'PacingLimit',

@@ -149,8 +149,8 @@ export const containerReasons: Readonly<
   },
   OrphanedDirectory: {
     meaning:
-      'Two passes found that neither the API server nor the runtime lists its pod, nothing is mounted in the directory, and no file in it may outlive the pod.',
-    change: `${podKnown}, something is mounted in it, or nodes.orphans.podDirectories is Report. ${nodeLabel}`,
+      'Two passes found that neither the API server nor the runtime lists its pod, no process is in the control group of the pod, nothing is mounted in the directory, and no file in it may outlive the pod.',
+    change: `${podKnown}, a process enters the control group of the pod, something is mounted in the directory, or nodes.orphans.podDirectories is Report. ${nodeLabel}`,
   },
   Mounted: {
     meaning:
@@ -161,6 +161,12 @@ export const containerReasons: Readonly<
     meaning:
       "The agent cannot see the node's mounts, because the kubelet's directory is mounted into the agent without mount propagation.",
     change: "The Helm value agent.mountPropagation is HostToContainer, and the node's mounts are shared.",
+  },
+  ProcessesUnknown: {
+    meaning:
+      'The agent cannot see the control groups of pods, so a process of the pod may still use the directory.',
+    change:
+      'The control groups of pods are visible below /sys/fs/cgroup: the kubelet creates them in kubepods (its defaults for cgroupRoot and cgroupsPerQOS).',
   },
   NotEmpty: {
     meaning:
@@ -296,6 +302,7 @@ export function explainContainer(
     case 'ContainersUnknown':
     case 'Mounted':
     case 'MountsUnknown':
+    case 'ProcessesUnknown':
     case 'NotEmpty':
     case 'PacingLimit':
       return { detail: meaning };
@@ -383,7 +390,8 @@ const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that dustpan keeps.`,
   LogLink: () => 'It points to a log that exists, or its container may still write one.',
   LogFile: needed,
-  PodDirectory: () => 'A pod of the API server, a container or a sandbox has its UID.',
+  PodDirectory: () =>
+    'A process is in the control group of its pod, or a pod of the API server, a container or a sandbox has its UID.',
   PodCgroup: () =>
     'A process is in it or below it, or a pod of the API server, a container or a sandbox has its UID.',
 };

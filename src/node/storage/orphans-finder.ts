@@ -4,14 +4,23 @@ import type { OrphanPlace } from '../../api/report/node-pass.ts';
 import { inDirectory } from '../logs/directory.ts';
 import { within } from '../disk/within.ts';
 import { hasMounts, mountOf, readMounts, type Mount } from './mounts.ts';
-import { listOrphanPlaces, realPath, type OrphanRoots } from './orphans-listing.ts';
+import { cgroupPathsOf, listOrphanPlaces, realPath, type OrphanRoots } from './orphans-listing.ts';
 import { isCgroupInUse, removePodCgroup, type CgroupRemoval } from './pod-cgroup.ts';
 import { hasForeignFiles, obstacleOf, removePodDirectory, type DirectoryRemoval } from './pod-directory.ts';
 import { knownPodUids, planUnclaimed, type KnownPods, type OrphanPaths, type PodPath } from './orphans.ts';
 import { diskUsage } from './usage.ts';
 
 /** Why a resource cannot be removed. */
-export type OrphanObstacle = 'Mounted' | 'MountsUnknown' | 'ReadOnly' | 'NotEmpty' | 'InUse' | 'PacingLimit';
+export const orphanObstacles = [
+  'Mounted',
+  'MountsUnknown',
+  'ProcessesUnknown',
+  'ReadOnly',
+  'NotEmpty',
+  'InUse',
+  'PacingLimit',
+] as const;
+export type OrphanObstacle = (typeof orphanObstacles)[number];
 
 /** A resource of an unknown pod. */
 export interface FoundOrphan extends PodPath {
@@ -29,7 +38,7 @@ export type OrphansFound = Readonly<Record<OrphanPlace, readonly FoundOrphan[] |
 export type OrphanRemoval =
   | DirectoryRemoval
   | CgroupRemoval
-  | { readonly kind: 'keep'; readonly reason: 'Mounted' | 'MountsUnknown' | 'ReadOnly' };
+  | { readonly kind: 'keep'; readonly reason: MountObstacle | ProcessObstacle };
 
 /** Orphaned resources of pods on this node. Paths of removals are those that `inspect` returned. */
 export interface NodeOrphans {
@@ -77,7 +86,9 @@ export class OrphanFinder implements NodeOrphans {
 
   /** Rejects for a directory that is not one of a pod, and if a file in it cannot be removed. */
   async removeDirectory(path: string, signal: AbortSignal): Promise<OrphanRemoval> {
-    const reason = mountObstacle(path, await this.#mounts());
+    const { cgroups } = this.#options.roots;
+    const reason =
+      mountObstacle(path, await this.#mounts()) ?? (await processObstacle(cgroups, basename(path)));
     if (reason !== undefined) return { kind: 'keep', reason };
     const root = await realPath(this.#options.roots.podDirectories);
     if (dirname(path) !== root) throw new Error(`refusing ${JSON.stringify(path)}: it is not below ${root}`);
@@ -112,9 +123,12 @@ export class OrphanFinder implements NodeOrphans {
     const sizes = await this.#measure([...(podDirectories ?? []), ...(logDirectories ?? [])], mounts, signal);
     const { cgroups } = this.#options.roots;
     return {
-      podDirectories: await inspected(podDirectories, async ({ path }) => ({
+      podDirectories: await inspected(podDirectories, async ({ path, podUid }) => ({
         bytes: sizes.get(path)?.bytes ?? 0,
-        obstacle: await directoryObstacle(path, mounts),
+        obstacle:
+          mountObstacle(path, mounts) ??
+          (await processObstacle(cgroups, podUid)) ??
+          (await contentObstacle(path)),
       })),
       logDirectories: await inspected(logDirectories, ({ path }) =>
         Promise.resolve({ bytes: sizes.get(path)?.bytes ?? 0, obstacle: undefined }),
@@ -164,11 +178,10 @@ async function inspected(
   return found;
 }
 
+type MountObstacle = 'Mounted' | 'MountsUnknown' | 'ReadOnly';
+
 /** Why the table of mounts forbids the removal of a directory. */
-function mountObstacle(
-  path: string,
-  mounts: readonly Mount[],
-): 'Mounted' | 'MountsUnknown' | 'ReadOnly' | undefined {
+function mountObstacle(path: string, mounts: readonly Mount[]): MountObstacle | undefined {
   if (hasMounts(path, mounts)) return 'Mounted';
   const mount = mountOf(path, mounts);
   // Removing a directory that is a mount point elsewhere would unmount it there.
@@ -176,12 +189,18 @@ function mountObstacle(
   return mount.isReadOnly ? 'ReadOnly' : undefined;
 }
 
-async function directoryObstacle(
-  path: string,
-  mounts: readonly Mount[],
-): Promise<OrphanObstacle | undefined> {
-  const obstacle = mountObstacle(path, mounts);
-  if (obstacle !== undefined) return obstacle;
+type ProcessObstacle = 'InUse' | 'ProcessesUnknown';
+
+/** Why the control groups of a pod forbid the removal of its directory: a process that outlived the pod may use the files. */
+async function processObstacle(root: string, podUid: string): Promise<ProcessObstacle | undefined> {
+  const paths = await cgroupPathsOf(root, podUid).catch(() => undefined);
+  if (paths === undefined) return 'ProcessesUnknown';
+  for (const path of paths) if (await isInUse(root, path)) return 'InUse';
+  return undefined;
+}
+
+/** Why the files in a directory forbid its removal. */
+async function contentObstacle(path: string): Promise<OrphanObstacle | undefined> {
   try {
     const isForeign = await inDirectory(dirname(path), [basename(path)], hasForeignFiles);
     return isForeign === true ? 'NotEmpty' : undefined;
@@ -191,13 +210,15 @@ async function directoryObstacle(
   }
 }
 
+/** A control group that cannot be read counts as in use. */
+const isInUse = (root: string, path: string): Promise<boolean> => isCgroupInUse(root, path).catch(() => true);
+
 async function cgroupObstacle(
   root: string,
   path: string,
   mounts: readonly Mount[],
 ): Promise<OrphanObstacle | undefined> {
-  const isInUse = await isCgroupInUse(root, path).catch(() => true);
-  if (isInUse) return 'InUse';
+  if (await isInUse(root, path)) return 'InUse';
   return mountOf(path, mounts)?.isReadOnly === true ? 'ReadOnly' : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { opendir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import type { OrphanPaths } from './orphans.ts';
 
@@ -62,6 +62,28 @@ async function podCgroups(root: string): Promise<readonly string[] | undefined> 
     return [...inside, ...(await childrenOf(inside.filter(isQosClass)))];
   }
   return undefined;
+}
+
+/**
+ * The paths that the control group of a pod may have, by the kubelet's cgroup driver and the QoS class of the pod. Not listed: a node may have
+ * more groups than are listed. undefined = the control groups of pods cannot be seen, so the processes of a pod are not known.
+ */
+export async function cgroupPathsOf(root: string, podUid: string): Promise<readonly string[] | undefined> {
+  for (const tree of trees) {
+    const tops = await kubepods(join(root, tree));
+    if (tops.length > 0) return tops.flatMap((top) => groupsIn(top, podUid));
+  }
+  return undefined;
+}
+
+const qosClasses = ['burstable', 'besteffort'];
+
+function groupsIn(top: string, podUid: string): readonly string[] {
+  const [name = '', slice] = basename(top).split('.');
+  if (slice === undefined) return ['', ...qosClasses].map((qos) => join(top, qos, `pod${podUid}`));
+  const pod = `pod${podUid.replaceAll('-', '_')}.slice`;
+  const ofQos = qosClasses.map((qos) => join(top, `${name}-${qos}.slice`, `${name}-${qos}-${pod}`));
+  return [join(top, `${name}-${pod}`), ...ofQos];
 }
 
 /** Also below the kubelet's own cgroup (`--cgroup-root`, as kind sets it). */

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { OrphanPlace } from '../../../src/api/report/node-pass.ts';
 import { readMounts, type Mount } from '../../../src/node/storage/mounts.ts';
 import { OrphanFinder } from '../../../src/node/storage/orphans-finder.ts';
@@ -86,6 +86,14 @@ test('a missing place is undefined, an empty place is empty', async () => {
 describe('a search', () => {
   const nobody: KnownPods = { pods: [], sandboxes: [], containers: [] };
   const root: Mount = { point: '/', isReadOnly: false, isPropagated: true };
+  /** Without a process in it, a control group is no obstacle. */
+  const cgroup = (path: string, pids = ''): void => {
+    file(at('cgroup', path, 'cgroup.procs'), pids);
+  };
+  beforeEach(() => {
+    cgroup('');
+    cgroup('kubepods');
+  });
   const finderWith = (over: Partial<ConstructorParameters<typeof OrphanFinder>[0]> = {}) =>
     new OrphanFinder({ roots: roots(), mounts: () => Promise.resolve([root]), ...over });
   const search = async (finder: OrphanFinder, pods = nobody) =>
@@ -95,6 +103,7 @@ describe('a search', () => {
     const pods = { ...nobody, pods: [{ uid: uid('b'), configHash: undefined }] };
     file(at('pods', uid('a'), 'etc-hosts'), 10_000);
     file(at('pods', uid('b'), 'etc-hosts'), 1);
+    cgroup(`kubepods/pod${uid('a')}`);
     file(at('cgroup', 'kubepods', `pod${uid('a')}`, 'memory.current'), '4096\n');
     utimesSync(at('pods', uid('a')), 100, 200);
     const { podDirectories, logDirectories, podCgroups } = await search(finderWith(), pods);
@@ -124,6 +133,50 @@ describe('a search', () => {
     const removal = await finder.removeDirectory(path, never);
     expect(removal.kind).toBe(obstacle === undefined ? 'done' : 'keep');
     expect(existsSync(path)).toBe(obstacle !== undefined);
+  });
+
+  const slice = `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${underscored('a')}.slice`;
+  test.each<{ name: string; groups: Readonly<Record<string, string>>; obstacle: string | undefined }>([
+    { name: 'no group', groups: {}, obstacle: undefined },
+    { name: 'an empty group', groups: { [`kubepods/pod${uid('a')}`]: '' }, obstacle: undefined },
+    { name: 'a process of another pod', groups: { [`kubepods/pod${uid('b')}`]: '7\n' }, obstacle: undefined },
+    { name: 'a process, Guaranteed', groups: { [`kubepods/pod${uid('a')}`]: '7\n' }, obstacle: 'InUse' },
+    {
+      name: 'a process, Burstable',
+      groups: { [`kubepods/burstable/pod${uid('a')}`]: '7\n' },
+      obstacle: 'InUse',
+    },
+    {
+      name: 'a process in a container',
+      groups: { [`kubepods/besteffort/pod${uid('a')}`]: '', [`kubepods/besteffort/pod${uid('a')}/c`]: '7\n' },
+      obstacle: 'InUse',
+    },
+    { name: 'a process, systemd', groups: { [slice]: '7\n' }, obstacle: 'InUse' },
+    {
+      name: 'a process, systemd, Guaranteed, below the cgroup of the kubelet',
+      groups: { [`${kubelets}-pod${underscored('a')}.slice`]: '7\n' },
+      obstacle: 'InUse',
+    },
+  ])('a directory of a pod with $name: $obstacle', async ({ groups, obstacle }) => {
+    for (const [path, pids] of Object.entries(groups)) cgroup(path, pids);
+    const path = at('pods', uid('a'));
+    file(at('pods', uid('a'), 'etc-hosts'));
+    const finder = finderWith();
+    expect((await search(finder)).podDirectories?.map((one) => one.obstacle)).toEqual([obstacle]);
+    const removal = await finder.removeDirectory(path, never);
+    expect(removal).toMatchObject(
+      obstacle === undefined ? { kind: 'done' } : { kind: 'keep', reason: obstacle },
+    );
+    expect(existsSync(path)).toBe(obstacle !== undefined);
+  });
+
+  test('while the control groups of pods cannot be seen, no directory is removed', async () => {
+    rmSync(at('cgroup'), { recursive: true });
+    file(at('pods', uid('a'), 'etc-hosts'));
+    const finder = finderWith();
+    const reason = 'ProcessesUnknown';
+    expect((await search(finder)).podDirectories).toMatchObject([{ obstacle: reason }]);
+    expect(await finder.removeDirectory(at('pods', uid('a')), never)).toEqual({ kind: 'keep', reason });
   });
 
   test('the root of the pod directories may be a link', async () => {

@@ -146,6 +146,8 @@ test.skipIf(!canMount)(
     const uid = '01234567-89ab-cdef-0123-456789abcdef';
     const volume = at('pods', uid, 'volumes/kubernetes.io~empty-dir/v');
     mkdirSync(volume, { recursive: true });
+    mkdirSync(at('cgroup', 'kubepods'), { recursive: true });
+    file(at('cgroup', 'cgroup.procs'));
     const roots = { podDirectories: at('pods'), logDirectories: at('logs'), cgroups: at('cgroup') };
     const program = `
       import { OrphanFinder } from './src/node/storage/orphans-finder.ts';

@@ -6,10 +6,10 @@ import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { recheck } from '../../../../src/agent/containergc/recheck.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { OrphansPolicy } from '../../../../src/api/policy/policy.ts';
-import type {
-  FoundOrphan,
-  OrphanObstacle,
-  OrphansFound,
+import {
+  orphanObstacles,
+  type FoundOrphan,
+  type OrphansFound,
 } from '../../../../src/node/storage/orphans-finder.ts';
 import { now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
@@ -63,15 +63,12 @@ describe('a plan', () => {
     expect(decided(node, rule)).toEqual([`PodCgroup Keep ${reason}`, `PodDirectory Keep ${reason}`]);
   });
 
-  test.each<OrphanObstacle>(['Mounted', 'MountsUnknown', 'NotEmpty', 'ReadOnly', 'InUse', 'PacingLimit'])(
-    'keeps what has the obstacle %s',
-    (obstacle) => {
-      expect(decided(both({ obstacle }))).toEqual([
-        `PodCgroup Keep ${obstacle}`,
-        `PodDirectory Keep ${obstacle}`,
-      ]);
-    },
-  );
+  test.each(orphanObstacles)('keeps what has the obstacle %s', (obstacle) => {
+    expect(decided(both({ obstacle }))).toEqual([
+      `PodCgroup Keep ${obstacle}`,
+      `PodDirectory Keep ${obstacle}`,
+    ]);
+  });
 
   test('removes what was seen twice, if its rule is Remove', () => {
     const group = 'PodCgroup Remove OrphanedCgroup';
@@ -165,8 +162,7 @@ describe('the inventory', () => {
 
 test('property: nothing is removed that has an obstacle, is static, was seen once or has no rule', () => {
   const podUid = fc.constantFrom(uid, uid.replace(/^0/, 'a'), staticUid);
-  const obstacles = ['Mounted', 'NotEmpty', 'ReadOnly'] as const;
-  const obstacle = fc.option(fc.constantFrom<OrphanObstacle[]>(...obstacles), { nil: undefined, freq: 3 });
+  const obstacle = fc.option(fc.constantFrom(...orphanObstacles), { nil: undefined, freq: 3 });
   const place = fc.array(
     fc.record({ podUid, obstacle }).map((over) => orphan(over)),
     { maxLength: 4 },

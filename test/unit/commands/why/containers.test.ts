@@ -162,6 +162,7 @@ const planned: Cases<
   },
   Mounted: { 'a volume': leftover('podDirectories', 'Mounted') },
   MountsUnknown: { 'not visible': leftover('podDirectories', 'MountsUnknown') },
+  ProcessesUnknown: { 'not visible': leftover('podDirectories', 'ProcessesUnknown') },
   NotEmpty: { 'files that may outlive the pod': leftover('podDirectories', 'NotEmpty') },
   ReadOnly: { 'control groups': leftover('podCgroups', 'ReadOnly') },
   PacingLimit: { 'too many files': leftover('podDirectories', 'PacingLimit') },
