@@ -108,14 +108,13 @@ export class ContainerGcManager {
     const relief = reliefBy(governance, requested);
     const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, demand: relief });
     const inventory = inventoryOf(facts, plan);
+    this.#show(plan);
     const policy = policyOf(governance);
     if (policy === undefined) {
-      this.#show(undefined);
       const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
       if (unknown === undefined) this.#logHistory = noLogs.history;
       return { ...nothingDone, inventory, unknown, error };
     }
-    this.#show(plan);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
     this.#warn(facts, plan, governance);
     this.#warnReadOnly(plan);
@@ -130,7 +129,7 @@ export class ContainerGcManager {
     };
   }
 
-  /** undefined = there is no policy, or the node could not be observed. */
+  /** undefined = the node could not be observed. */
   #show(plan: ContainerGcPlan | undefined): void {
     const { metrics, own } = this.#deps;
     showPlan(metrics, 'containergc', containerGcReasons, plan && { due: plan.removals, kept: plan.kept });

@@ -34,6 +34,8 @@ export interface LocalStorageDeps {
   readonly governance: () => NodeGovernance;
   /** The pods bound to the node; undefined = not known. */
   readonly pods: () => readonly StoragePod[] | undefined;
+  /** Whether any policy has the rule: without one, no pod is judged. */
+  readonly isUsed: () => boolean;
   readonly source: UsageSource;
   readonly recorder: Recorder;
   readonly clock: Pick<Clock, 'now'>;
@@ -89,10 +91,21 @@ export class LocalStorageManager {
       this.#usage = undefined;
       this.#requested = new Set();
     }
-    if (report === undefined) return;
-    if (state === 'off') this.#deps.source.close();
-    this.#state = state;
-    this.#reportNothing(report);
+    if (report !== undefined) {
+      if (state === 'off') this.#deps.source.close();
+      this.#state = state;
+      this.#reportNothing(report);
+    }
+    this.#showKept(governance);
+  }
+
+  /** The pods that are kept because the policy of the node has no rule. */
+  #showKept(governance: NodeGovernance): void {
+    const { metrics, clock, isUsed } = this.#deps;
+    const pods = isUsed() ? this.#deps.pods() : undefined;
+    const given = { governance, now: clock.now(), maxAges };
+    const { kept } = planLocalStorage({ pods, usage: undefined }, given);
+    showPlan(metrics, 'localstorage', localStorageReasons, { due: [], kept });
   }
 
   #reportNothing(outcome: Outcome): void {

@@ -33,6 +33,8 @@ export interface NodePressureDeps {
   readonly governance: () => NodeGovernance;
   /** The pods bound to the node; undefined = not known. */
   readonly pods: () => readonly StoragePod[] | undefined;
+  /** Whether any policy has the rule: without one, no pod is judged. */
+  readonly isUsed: () => boolean;
   readonly source: PressureSource;
   /** Images and logs, largest first. */
   readonly consumers: () => readonly Consumer[];
@@ -149,10 +151,22 @@ export class NodePressureManager {
       this.#reclaimed.clear();
       this.#raised = new Set();
     }
-    if (report === undefined) return;
-    this.#state = state;
-    this.#showNothing();
-    this.#report(report, undefined);
+    if (report !== undefined) {
+      this.#state = state;
+      this.#showNothing();
+      this.#report(report, undefined);
+    }
+    this.#showKept(governance);
+  }
+
+  /** The pods that are kept because the policy of the node has no rule. */
+  #showKept(governance: NodeGovernance): void {
+    const { metrics, clock, isUsed, node } = this.#deps;
+    const pods = isUsed() ? this.#deps.pods() : undefined;
+    const nothing = { signals: [], usage: undefined, reclaimed: new Map(), consumers: [] };
+    const facts = { ...nothing, node: node()?.name ?? '', pods };
+    const { kept } = planNodePressure(facts, { governance, now: clock.now(), maxAges });
+    showPlan(metrics, 'nodepressure', nodePressureReasons, { due: [], kept });
   }
 
   #showNothing(): void {

@@ -1,6 +1,6 @@
 import type { StoragePod } from '../../api/local-storage.ts';
 import { governNode, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import { PolicySet } from '../../api/policy/policy-set.ts';
+import { PolicySet, type RankedPolicies } from '../../api/policy/policy-set.ts';
 import { nodePodsResource } from '../../kube/cache/node-pods.ts';
 import type { Identified, NodeFacts } from '../../kube/cache/objects.ts';
 import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
@@ -12,6 +12,8 @@ import { Governor } from './governor.ts';
 export interface AgentCaches {
   /** The policy that governs the node now; NodeUnknown while a watch does not work or the node does not exist. */
   governance(): NodeGovernance;
+  /** All policies; undefined while their watch does not work. */
+  policies(): RankedPolicies | undefined;
   /** The pods bound to the node; undefined while their watch does not work. */
   pods(): readonly StoragePod[] | undefined;
   /** undefined while the watch does not work or the node does not exist. */
@@ -46,7 +48,8 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const governor = new Governor(nodeName, deps.log);
   const found = (): NodeFacts | undefined => [...nodes.items.values()].find(({ name }) => name === nodeName);
   const node = (): NodeFacts | undefined => (nodes.synced ? found() : undefined);
-  const governance = (): NodeGovernance => governNode(policies.synced ? policySet.ranked : undefined, node());
+  const ranked = (): RankedPolicies | undefined => (policies.synced ? policySet.ranked : undefined);
+  const governance = (): NodeGovernance => governNode(ranked(), node());
   const update = (isNews: boolean): void => {
     ready.check();
     // A watch that stops working is no change of the policy.
@@ -55,6 +58,7 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   };
   return {
     governance,
+    policies: ranked,
     node,
     pods: () => (pods.synced ? [...pods.items.values()] : undefined),
     checks: [

@@ -13,6 +13,7 @@ import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
+import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type {
   ContainerInventory,
@@ -67,7 +68,7 @@ interface AgentUnitsDeps {
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'check'>;
-  readonly caches: Pick<AgentCaches, 'governance' | 'pods' | 'node'>;
+  readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
   /** A pass over containers or images has carried out a decision; another call of the runtime is no progress of a pass. */
@@ -242,6 +243,7 @@ function localStorage(
     clock,
     onPass,
     source: kubelet,
+    isUsed: () => hasStorageRule(caches.policies()),
     pods: caches.pods,
     governance: caches.governance,
     metrics: metrics.units,
@@ -263,6 +265,7 @@ function nodePressure(
     recorder,
     clock,
     log: logger,
+    isUsed: () => hasPressureRule(caches.policies()),
     pods: caches.pods,
     governance: caches.governance,
     node: () => thisNode(caches),

@@ -42,6 +42,7 @@ export class Node {
     this.manager = new LocalStorageManager({
       governance: () => this.governance,
       pods: () => this.pods,
+      isUsed: () => true,
       source: {
         usage: () => this.#read(),
         close: () => {

@@ -36,6 +36,7 @@ class Node {
   inventory: PressureInventory | undefined;
   readonly manager = new NodePressureManager({
     governance: () => this.governance,
+    isUsed: () => true,
     pods: () => [storagePod('big'), storagePod('small')],
     source: {
       usage: () => this.#usage(),

@@ -39,6 +39,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
     runtimeWatch: { version: undefined, check: () => undefined },
     caches: {
       governance: () => ({ kind: 'keep', reason: 'NoPolicy', policy: undefined }),
+      policies: () => [],
       pods: () => [],
       node: () => node('node-1'),
     },
