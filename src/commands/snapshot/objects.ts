@@ -94,7 +94,20 @@ function volume(value: unknown): unknown {
 const message = shortened(256);
 
 const terminated = fields(named('exitCode', 'reason', 'startedAt', 'finishedAt'));
-const containerStatus = fields({ ...named('name'), state: fields({ terminated }) });
+const endedStatus = fields({
+  ...named('name'),
+  state: fields({ running: fields(named('startedAt')), terminated }),
+});
+/** The last state of a container that waits shows whether it has run. */
+const waitingStatus = fields({
+  ...named('name'),
+  state: fields({ waiting: fields(named('reason')) }),
+  lastState: fields({ terminated }),
+});
+const containerStatus: Pick = (value) =>
+  (isObject(value) && isObject(value['state']) && isObject(value['state']['waiting'])
+    ? waitingStatus
+    : endedStatus)(value);
 const waiting = fields({ ...named('reason'), message });
 const waitingContainer = fields({ ...named('name', 'image'), state: fields({ waiting }) });
 const running = fields({ ...named('phase', 'reason', 'startTime'), conditions: conditions() });

@@ -4,15 +4,9 @@ import { CONTAINER_ENDS, KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/mat
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
-import {
-  type ContainerStatus,
-  type Namespace,
-  type Node,
-  type Pod,
-  type PodCondition,
-  PodStatus,
-} from '../gen/core.ts';
-import { type ObjectMeta, type Time } from '../gen/meta.ts';
+import { type Namespace, type Node, type Pod, type PodCondition, type PodStatus } from '../gen/core.ts';
+import { type ObjectMeta } from '../gen/meta.ts';
+import { endsOf, finishedAtMs, ms, noStatus, trueCondition, wasDisrupted, type End } from './pod-end.ts';
 import { controllerOf } from './owner-references.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { PodRecord, type PodTraits } from './pod-record.ts';
@@ -78,14 +72,12 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       markedByPodGc: wasDisrupted(status, 'DeletionByPodGC'),
       ends,
       message: ended ? shortened(status.message) : '',
-      finishedAtMs: isFinished(status) ? finishedAtMs(meta, status) : undefined,
+      finishedAtMs: isFinished(status) ? finishedAtMs(pod) : undefined,
       wait: isWaiting(status) ? podWait(meta, status, keep) : undefined,
     },
     keep.podTraits,
   );
 }
-
-const noStatus = PodStatus.fromPartial({});
 
 const isWaiting = ({ phase }: PodStatus): boolean => phase === 'Pending' || phase === 'Unknown';
 
@@ -191,29 +183,12 @@ function keepsKey({ labelKeys }: Keep, key: string): boolean {
 const noEnds: PodFacts['ends'] = [];
 
 const keptEnds = (status: PodStatus, keep: Keep): PodFacts['ends'] =>
-  keepsKey(keep, CONTAINER_ENDS) ? keep.ends.share(endsOf(status)) : noEnds;
+  keepsKey(keep, CONTAINER_ENDS) ? keep.ends.share(distinct(endsOf(status).map(keptEnd))) : noEnds;
 
-/**
- * The ends that explain the phase of a finished pod. A container that completed must not make a failed pod match a rule for completed ones, nor a
- * sidecar that was stopped at last a succeeded pod one for failures.
- */
-function endsOf({ phase, containerStatuses, initContainerStatuses }: PodStatus): PodFacts['ends'] {
-  const main = containerStatuses.flatMap(endOf);
-  if (phase === 'Succeeded') return distinct(main);
-  if (phase !== 'Failed') return noEnds;
-  const failed = main.filter(hasFailed);
-  return distinct(failed.length > 0 ? failed : initContainerStatuses.flatMap(endOf).filter(hasFailed));
-}
-
-const endOf = ({ state }: ContainerStatus): readonly ContainerEnd[] => {
-  if (state?.terminated === undefined) return [];
-  const { reason, exitCode } = state.terminated;
-  return [{ reason: bounded(reason, bounds.label), exitCode }];
-};
-
-/** A container whose process ended with 0 may have lost another one to the memory limit: the runtime gives the reason OOMKilled. */
-const hasFailed = ({ reason, exitCode }: ContainerEnd): boolean =>
-  exitCode !== 0 || (reason !== 'Completed' && reason !== '');
+const keptEnd = ({ reason, exitCode }: End): ContainerEnd => ({
+  reason: bounded(reason, bounds.label),
+  exitCode,
+});
 
 const distinct = (ends: readonly ContainerEnd[]): PodFacts['ends'] =>
   [...new Map(ends.map((end) => [`${end.exitCode} ${end.reason}`, end])).values()].slice(
@@ -223,45 +198,6 @@ const distinct = (ends: readonly ContainerEnd[]): PodFacts['ends'] =>
 
 /** An object with longer labels is opted out: if some were dropped, a selector that excludes the object might select it. */
 const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
-
-/**
- * Returns when a pod finished, by the clock of its node: the end of the last container, if every main container has one; else the time since which
- * DisruptionTarget is True. undefined = unknown: a pod that the kubelet rejects has neither, and its creation and start are only lower bounds.
- * A time before the creation shows that the node's clock was behind, so no later time is right either: that time is returned, and no plan trusts
- * it. The start of the pod shows the same, however long the pod ran.
- */
-function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number | undefined {
-  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status;
-  const mainEnds = containerStatuses.map(endedAtMs);
-  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endedAtMs);
-  const allEnded = mainEnds.length > 0 && !mainEnds.includes(undefined);
-  const disrupted = allEnded ? undefined : disruptedAtMs(status);
-  if (!allEnded && disrupted === undefined) return undefined;
-  const created = ms(creationTimestamp) ?? 0;
-  const started = ms(status.startTime);
-  if (started !== undefined && started < created - tolerableStartSkewMs) return started;
-  const ends = [...mainEnds, ...otherEnds, disrupted].filter((at) => at !== undefined);
-  return ends.find((at) => at < created) ?? Math.max(...ends);
-}
-
-const disruptedAtMs = (status: PodStatus): number | undefined => ms(disruption(status)?.lastTransitionTime);
-
-const wasDisrupted = (status: PodStatus, reason: string): boolean =>
-  status.phase === 'Failed' && disruption(status)?.reason === reason;
-
-const disruption = (status: PodStatus): PodCondition | undefined => trueCondition(status, 'DisruptionTarget');
-
-const trueCondition = ({ conditions }: PodStatus, name: string): PodCondition | undefined =>
-  conditions.find(({ type, status }) => type === name && status === 'True');
-
-const endedAtMs = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
-
-/** A kubelet may start a pod within a second of its creation, and its clock may be slightly behind. */
-const tolerableStartSkewMs = 5_000;
-
-/** Returns undefined for zero, which means "never": the kubelet writes 1970 for a container that it lost. */
-const ms = (time: Time | undefined): number | undefined =>
-  time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
 
 type Kept = Pick<PodFacts, 'labels' | 'ttlAnnotation' | 'ends'>;
 

@@ -22,6 +22,7 @@ import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
 import type {
+  ContainerState,
   ContainerStateTerminated,
   ContainerStatus,
   Namespace,
@@ -41,10 +42,13 @@ const nothing: JsonObject = Object.freeze({});
 /** Converts the JSON form of a pod to the message of its protobuf form, so that one function makes the facts of both. */
 export function podFromJson(json: unknown): Pod {
   const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
-  const { nodeName }: Unchecked<V1PodSpec> = asObject(spec);
+  const { nodeName, containers }: Unchecked<V1PodSpec> = asObject(spec);
   return {
     metadata: metaFromJson(metadata),
-    spec: { nodeName: boundedText(nodeName) },
+    spec: {
+      nodeName: boundedText(nodeName),
+      containers: asObjects(containers).map((one) => texts(one, ['name'])),
+    },
     status: podStatusFromJson(asObject(status)),
   };
 }
@@ -133,16 +137,21 @@ function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
 }
 
 function containersFromJson(json: unknown): ContainerStatus[] {
-  return asObjects(json).map(({ state, image }: Unchecked<V1ContainerStatus>) => {
-    const { waiting, terminated }: Unchecked<V1ContainerState> = asObject(state);
-    return {
-      image: boundedText(image),
-      state: {
-        waiting: isObject(waiting) ? texts(waiting, ['reason', 'message']) : undefined,
-        terminated: isObject(terminated) ? terminatedFromJson(terminated) : undefined,
-      },
-    };
-  });
+  return asObjects(json).map(({ name, image, state, lastState }: Unchecked<V1ContainerStatus>) => ({
+    name: boundedText(name),
+    image: boundedText(image),
+    state: stateFromJson(state),
+    lastState: stateFromJson(lastState),
+  }));
+}
+
+function stateFromJson(state: unknown): ContainerState {
+  const { waiting, running, terminated }: Unchecked<V1ContainerState> = asObject(state);
+  return {
+    waiting: isObject(waiting) ? texts(waiting, ['reason', 'message']) : undefined,
+    running: isObject(running) ? {} : undefined,
+    terminated: isObject(terminated) ? terminatedFromJson(terminated) : undefined,
+  };
 }
 
 const terminatedFromJson = ({

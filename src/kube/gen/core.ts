@@ -14,7 +14,12 @@ export interface Pod {
 }
 
 export interface PodSpec {
+  containers: Container[];
   nodeName: string;
+}
+
+export interface Container {
+  name: string;
 }
 
 export interface PodStatus {
@@ -37,18 +42,24 @@ export interface PodCondition {
 }
 
 export interface ContainerStatus {
+  name: string;
   state: ContainerState | undefined;
+  lastState: ContainerState | undefined;
   image: string;
 }
 
 export interface ContainerState {
   waiting: ContainerStateWaiting | undefined;
+  running: ContainerStateRunning | undefined;
   terminated: ContainerStateTerminated | undefined;
 }
 
 export interface ContainerStateWaiting {
   reason: string;
   message: string;
+}
+
+export interface ContainerStateRunning {
 }
 
 export interface ContainerStateTerminated {
@@ -169,11 +180,14 @@ export const Pod: MessageFns<Pod> = {
 };
 
 function createBasePodSpec(): PodSpec {
-  return { nodeName: "" };
+  return { containers: [], nodeName: "" };
 }
 
 export const PodSpec: MessageFns<PodSpec> = {
   encode(message: PodSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.containers) {
+      Container.encode(v!, writer.uint32(18).fork()).join();
+    }
     if (message.nodeName !== "") {
       writer.uint32(82).string(message.nodeName);
     }
@@ -193,6 +207,14 @@ export const PodSpec: MessageFns<PodSpec> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.containers.push(Container.decode(reader, reader.uint32()));
+            continue;
+          }
           case 10: {
             if (tag !== 82) {
               break;
@@ -218,7 +240,63 @@ export const PodSpec: MessageFns<PodSpec> = {
   },
   fromPartial(object: DeepPartial<PodSpec>): PodSpec {
     const message = createBasePodSpec();
+    message.containers = object.containers?.map((e) => Container.fromPartial(e)) || [];
     message.nodeName = object.nodeName ?? "";
+    return message;
+  },
+};
+
+function createBaseContainer(): Container {
+  return { name: "" };
+}
+
+export const Container: MessageFns<Container> = {
+  encode(message: Container, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Container {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContainer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Container>): Container {
+    return Container.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Container>): Container {
+    const message = createBaseContainer();
+    message.name = object.name ?? "";
     return message;
   },
 };
@@ -480,13 +558,19 @@ export const PodCondition: MessageFns<PodCondition> = {
 };
 
 function createBaseContainerStatus(): ContainerStatus {
-  return { state: undefined, image: "" };
+  return { name: "", state: undefined, lastState: undefined, image: "" };
 }
 
 export const ContainerStatus: MessageFns<ContainerStatus> = {
   encode(message: ContainerStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
     if (message.state !== undefined) {
       ContainerState.encode(message.state, writer.uint32(18).fork()).join();
+    }
+    if (message.lastState !== undefined) {
+      ContainerState.encode(message.lastState, writer.uint32(26).fork()).join();
     }
     if (message.image !== "") {
       writer.uint32(50).string(message.image);
@@ -507,12 +591,28 @@ export const ContainerStatus: MessageFns<ContainerStatus> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
           case 2: {
             if (tag !== 18) {
               break;
             }
 
             message.state = ContainerState.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.lastState = ContainerState.decode(reader, reader.uint32());
             continue;
           }
           case 6: {
@@ -540,8 +640,12 @@ export const ContainerStatus: MessageFns<ContainerStatus> = {
   },
   fromPartial(object: DeepPartial<ContainerStatus>): ContainerStatus {
     const message = createBaseContainerStatus();
+    message.name = object.name ?? "";
     message.state = (object.state !== undefined && object.state !== null)
       ? ContainerState.fromPartial(object.state)
+      : undefined;
+    message.lastState = (object.lastState !== undefined && object.lastState !== null)
+      ? ContainerState.fromPartial(object.lastState)
       : undefined;
     message.image = object.image ?? "";
     return message;
@@ -549,13 +653,16 @@ export const ContainerStatus: MessageFns<ContainerStatus> = {
 };
 
 function createBaseContainerState(): ContainerState {
-  return { waiting: undefined, terminated: undefined };
+  return { waiting: undefined, running: undefined, terminated: undefined };
 }
 
 export const ContainerState: MessageFns<ContainerState> = {
   encode(message: ContainerState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.waiting !== undefined) {
       ContainerStateWaiting.encode(message.waiting, writer.uint32(10).fork()).join();
+    }
+    if (message.running !== undefined) {
+      ContainerStateRunning.encode(message.running, writer.uint32(18).fork()).join();
     }
     if (message.terminated !== undefined) {
       ContainerStateTerminated.encode(message.terminated, writer.uint32(26).fork()).join();
@@ -582,6 +689,14 @@ export const ContainerState: MessageFns<ContainerState> = {
             }
 
             message.waiting = ContainerStateWaiting.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.running = ContainerStateRunning.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -611,6 +726,9 @@ export const ContainerState: MessageFns<ContainerState> = {
     const message = createBaseContainerState();
     message.waiting = (object.waiting !== undefined && object.waiting !== null)
       ? ContainerStateWaiting.fromPartial(object.waiting)
+      : undefined;
+    message.running = (object.running !== undefined && object.running !== null)
+      ? ContainerStateRunning.fromPartial(object.running)
       : undefined;
     message.terminated = (object.terminated !== undefined && object.terminated !== null)
       ? ContainerStateTerminated.fromPartial(object.terminated)
@@ -682,6 +800,49 @@ export const ContainerStateWaiting: MessageFns<ContainerStateWaiting> = {
     const message = createBaseContainerStateWaiting();
     message.reason = object.reason ?? "";
     message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseContainerStateRunning(): ContainerStateRunning {
+  return {};
+}
+
+export const ContainerStateRunning: MessageFns<ContainerStateRunning> = {
+  encode(_: ContainerStateRunning, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContainerStateRunning {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContainerStateRunning();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ContainerStateRunning>): ContainerStateRunning {
+    return ContainerStateRunning.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ContainerStateRunning>): ContainerStateRunning {
+    const message = createBaseContainerStateRunning();
     return message;
   },
 };

@@ -99,6 +99,25 @@ export interface AnnotatedMeta_AnnotationsEntry {
   value: string;
 }
 
+/** An object of any kind, for the writers of its fields: read apart from the object, because few objects are read with them. */
+export interface Managed {
+  metadata: ManagedMeta | undefined;
+}
+
+export interface ManagedMeta {
+  managedFields: ManagedFieldsEntry[];
+}
+
+export interface ManagedFieldsEntry {
+  time: Time | undefined;
+  fieldsV1: FieldsV1 | undefined;
+}
+
+/** The paths of the fields, as JSON. */
+export interface FieldsV1 {
+  raw: Uint8Array;
+}
+
 /** An object of any kind, for its metadata: field 1 of every kind. */
 export interface Bookmark {
   metadata: BookmarkMeta | undefined;
@@ -1301,6 +1320,242 @@ export const AnnotatedMeta_AnnotationsEntry: MessageFns<AnnotatedMeta_Annotation
     const message = createBaseAnnotatedMeta_AnnotationsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseManaged(): Managed {
+  return { metadata: undefined };
+}
+
+export const Managed: MessageFns<Managed> = {
+  encode(message: Managed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.metadata !== undefined) {
+      ManagedMeta.encode(message.metadata, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Managed {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseManaged();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.metadata = ManagedMeta.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Managed>): Managed {
+    return Managed.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Managed>): Managed {
+    const message = createBaseManaged();
+    message.metadata = (object.metadata !== undefined && object.metadata !== null)
+      ? ManagedMeta.fromPartial(object.metadata)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseManagedMeta(): ManagedMeta {
+  return { managedFields: [] };
+}
+
+export const ManagedMeta: MessageFns<ManagedMeta> = {
+  encode(message: ManagedMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.managedFields) {
+      ManagedFieldsEntry.encode(v!, writer.uint32(138).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ManagedMeta {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseManagedMeta();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.managedFields.push(ManagedFieldsEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ManagedMeta>): ManagedMeta {
+    return ManagedMeta.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ManagedMeta>): ManagedMeta {
+    const message = createBaseManagedMeta();
+    message.managedFields = object.managedFields?.map((e) => ManagedFieldsEntry.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseManagedFieldsEntry(): ManagedFieldsEntry {
+  return { time: undefined, fieldsV1: undefined };
+}
+
+export const ManagedFieldsEntry: MessageFns<ManagedFieldsEntry> = {
+  encode(message: ManagedFieldsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.time !== undefined) {
+      Time.encode(message.time, writer.uint32(34).fork()).join();
+    }
+    if (message.fieldsV1 !== undefined) {
+      FieldsV1.encode(message.fieldsV1, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ManagedFieldsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseManagedFieldsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.time = Time.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.fieldsV1 = FieldsV1.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ManagedFieldsEntry>): ManagedFieldsEntry {
+    return ManagedFieldsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ManagedFieldsEntry>): ManagedFieldsEntry {
+    const message = createBaseManagedFieldsEntry();
+    message.time = (object.time !== undefined && object.time !== null) ? Time.fromPartial(object.time) : undefined;
+    message.fieldsV1 = (object.fieldsV1 !== undefined && object.fieldsV1 !== null)
+      ? FieldsV1.fromPartial(object.fieldsV1)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseFieldsV1(): FieldsV1 {
+  return { raw: new Uint8Array(0) };
+}
+
+export const FieldsV1: MessageFns<FieldsV1> = {
+  encode(message: FieldsV1, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.raw.length !== 0) {
+      writer.uint32(10).bytes(message.raw);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FieldsV1 {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFieldsV1();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.raw = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FieldsV1>): FieldsV1 {
+    return FieldsV1.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FieldsV1>): FieldsV1 {
+    const message = createBaseFieldsV1();
+    message.raw = object.raw ?? new Uint8Array(0);
     return message;
   },
 };
