@@ -10,7 +10,7 @@ export const imagesOf = (content: Field): readonly RuntimeImage[] => content.at(
 export const containersOf = (content: Field): readonly RuntimeContainer[] =>
   content.at('containers').list().map(containerOf);
 
-/** The mounted images in the same file. crictl does not print them, `dustpan snapshot` does for some containers. */
+/** The mounted images in the same file. crictl does not print them, `dustpan snapshot` does. */
 export const mountedImagesOf = (content: Field): readonly string[] =>
   content
     .at('containers')

@@ -108,23 +108,6 @@ export function boundImages(index: ImageIndex, pods: readonly NodePod[]): Readon
 /** A finished pod holds no image; its remaining containers do. */
 const isUnfinished = (pod: NodePod): boolean => !isFinished(pod);
 
-/** Containers whose image volumes only the runtime knows: their pod is unknown, or has finished and its spec no longer counts. */
-export function strayContainers(
-  containers: readonly RuntimeContainer[],
-  pods: readonly NodePod[],
-): readonly RuntimeContainer[] {
-  // Anyone can forge a mirror pod, so its annotation must not cover the UID of another pod in the API.
-  const uids = new Set(pods.map(({ uid }) => uid));
-  const known = new Set(
-    pods
-      .filter(isUnfinished)
-      .flatMap(({ uid, configHash = uid }) => (uids.has(configHash) ? [uid] : [uid, configHash])),
-  );
-  return containers.filter(
-    ({ state, labels }) => state !== 'Exited' && !known.has(labels['io.kubernetes.pod.uid'] ?? ''),
-  );
-}
-
 /**
  * The usual names of the sandbox image (`pause`, `pause-amd64`, `mirrored-pause`): no container uses that image, and a runtime may neither pin it
  * nor report its name.

@@ -7,7 +7,8 @@ import {
 import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
-import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
+import type { ImageMounts } from '../../cri/image-mounts.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { EventSpec, Recorder } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
@@ -23,10 +24,16 @@ import { countError, imageFailures, removeImages } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
-import { strayContainers } from './holds.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
-import { lastRemoved, observeImages, observeInForce, resumeState, withoutImage } from './records.ts';
+import {
+  afterGap,
+  lastRemoved,
+  observeImages,
+  observeInForce,
+  resumeState,
+  withoutImage,
+} from './records.ts';
 import {
   inventoryOf,
   outcomeOf,
@@ -44,11 +51,11 @@ export interface ImageGcDeps {
     | 'sandboxImage'
     | 'listImages'
     | 'listContainers'
-    | 'containerStatus'
     | 'containerStats'
     | 'imageStatus'
     | 'removeImage'
   >;
+  readonly mounts: Pick<ImageMounts, 'read'>;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   /** The pods bound to the node; undefined = unknown. */
@@ -67,6 +74,8 @@ export interface ImageGcDeps {
   /** The metrics of this unit alone. */
   readonly own: ImageGcMetrics;
   readonly log: Logger;
+  /** Time between two passes. */
+  readonly periodMs: number;
   /** Called after each decision: a long pass is not a hung one. */
   readonly onProgress: () => void;
   /** `inventory` is undefined when the images could not be listed. */
@@ -168,7 +177,7 @@ export class ImageGcManager {
 
   /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
   async #observe(gone: PlannedContainers, signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'>> {
-    const { runtime, pods: readPods, clock, own } = this.#deps;
+    const { runtime, pods: readPods, clock, own, periodMs } = this.#deps;
     this.#recorded ??= momentOf(clock);
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
@@ -176,13 +185,15 @@ export class ImageGcManager {
     const listed = await runtime.listImages(signal);
     const all = await runtime.listContainers(signal);
     const containers = all.filter(({ id }) => !gone.ids.has(id));
-    const mounted = await this.#mountedImages(containers, signal);
+    const mounts = await this.#deps.mounts.read(all, signal);
+    const mounted = containers.flatMap(({ id }) => mounts.get(id) ?? []);
     const pods = readPods();
     const at = momentOf(clock);
     const jumpedMs = jumpMs(this.#recorded, at);
+    const gapMs = at.monotonicMs - this.#recorded.monotonicMs;
     this.#recorded = at;
     const now = new Date(at.wallMs);
-    const { state, repulled } = observeImages(before, {
+    const { state, repulled } = observeImages(afterGap(before, gapMs, periodMs), {
       images: listed,
       containers,
       mounted,
@@ -201,22 +212,6 @@ export class ImageGcManager {
     if (reading.kind === 'startOver')
       this.#deps.log.warn({ reason: reading.reason }, 'state file cannot be used, starting over');
     return { images: new Map(), removed: [] };
-  }
-
-  /** Image volumes are listed in the specs of pods; for a container whose pod is unknown, or has finished, only the runtime knows them. */
-  async #mountedImages(
-    containers: readonly RuntimeContainer[],
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
-    const pods = this.#deps.pods();
-    // Without the pods nothing is removed, and every container would be a stray.
-    if (pods === undefined) return [];
-    const mounted: string[] = [];
-    for (const { id } of strayContainers(containers, pods)) {
-      const status = await this.#deps.runtime.containerStatus(id, signal);
-      mounted.push(...(status?.mountedImages ?? []));
-    }
-    return mounted;
   }
 
   /** Measures the disk. The age step runs without it, so a failure is reported at the end. */

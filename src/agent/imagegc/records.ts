@@ -12,8 +12,8 @@ const regretMs = 24 * 60 * 60_000;
 /** More than any node removes in a day; the oldest are dropped. */
 const maxRemoved = 1000;
 
-/** A replaced agent, or a drained and rebooted node, is back within this time. */
-const unseenMs = 60 * 60_000;
+/** A replaced agent, a drained and rebooted node, or a runtime that is restarted is back within this time. */
+const toleratedMs = 60 * 60_000;
 
 export interface Observation {
   readonly images: readonly RuntimeImage[];
@@ -68,10 +68,14 @@ export function resumeState(state: AgentState, now: Date): AgentState {
     firstDetectedMs,
     lastUsedMs,
   ]);
-  const unseen = now.getTime() - Math.max(...times);
-  if (times.length === 0 || unseen <= unseenMs) return state;
-  const images = [...state.images].map(([id, record]): [string, ImageRecord] => [id, moved(record, unseen)]);
-  return { ...state, images: new Map(images), inForce: state.inForce && movedInForce(state.inForce, unseen) };
+  return times.length === 0 ? state : afterGap(state, now.getTime() - Math.max(...times));
+}
+
+/** The state after a time without an observation: images do not age in a longer one than is tolerated, and no hold ends. `periodMs`: between two passes. */
+export function afterGap(state: AgentState, gapMs: number, periodMs = 0): AgentState {
+  if (gapMs <= Math.max(toleratedMs, 2 * periodMs)) return state;
+  const images = [...state.images].map(([id, record]): [string, ImageRecord] => [id, moved(record, gapMs)]);
+  return { ...state, images: new Map(images), inForce: state.inForce && movedInForce(state.inForce, gapMs) };
 }
 
 /** Records the generation in force. While the policy is unknown, or in mode DryRun, the record remains: it is of another generation then, or of the same. */

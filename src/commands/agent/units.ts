@@ -21,6 +21,7 @@ import type {
   LastRemoved,
   NodePassReport,
 } from '../../api/report/node-pass.ts';
+import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
 import { nodeRef, type ObjectRef } from '../../api/event-refs.ts';
@@ -59,6 +60,7 @@ interface AgentUnitsDeps {
     | 'kubelet'
     | 'localStoragePodMetrics'
     | 'localStoragePeriodMs'
+    | 'imageGcPeriodMs'
     | 'containerGcPeriodMs'
     | 'directories'
   >;
@@ -209,9 +211,10 @@ function imageGc(
   { logs, imageDisk: disk, live }: Place,
   onPass: ImageGcDeps['onPass'],
 ): ImageGcManager {
-  const { registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
+  const { config, registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
   return new ImageGcManager({
     runtime,
+    mounts: new ImageMounts(runtime),
     disk,
     recorder,
     clock,
@@ -229,6 +232,7 @@ function imageGc(
     metrics: metrics.units,
     own: imageGcMetrics(registry),
     log: log.named('imagegc'),
+    periodMs: config.imageGcPeriodMs,
   });
 }
 

@@ -1,8 +1,8 @@
-import { strayContainers } from '../../agent/imagegc/holds.ts';
+import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { DiskDevices } from '../../api/file-system.ts';
 import { join } from 'node:path';
 import { criRuntime } from '../../cri/client.ts';
-import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { socketPath } from '../../cri/sockets.ts';
 import { nodePodsResource, type NodePodFacts } from '../../kube/cache/node-pods.ts';
 import type { ClusterConnection } from '../../kube/auth/credentials.ts';
@@ -77,7 +77,7 @@ async function read(
     sandboxes,
     usage,
     pods,
-    mounted: [...(await mountedImages(runtime, strayContainers(containers, pods), signal)).values()].flat(),
+    mounted: [...(await new ImageMounts(runtime).read(containers, signal)).values()].flat(),
     disk: await orNote(imageDisk({ runtime, statFs }, signal)),
     orphans: listed && (await orNote(finder.inspect(listed, { pods, sandboxes, containers }, signal))),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
@@ -92,20 +92,6 @@ export async function podsOnNode(
   signal: AbortSignal,
 ): Promise<readonly NodePodFacts[]> {
   return await listObjects({ transport, resource: nodePodsResource(name) }, signal);
-}
-
-/** Image volumes, by the id of their container: they are in the specs of pods, and where the pod of a container is not known, only the runtime knows them. */
-export async function mountedImages(
-  runtime: ContainerRuntime,
-  strays: readonly RuntimeContainer[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const mounted = new Map<string, readonly string[]>();
-  for (const { id } of strays) {
-    const { mountedImages: images = [] } = (await runtime.containerStatus(id, signal)) ?? {};
-    if (images.length > 0) mounted.set(id, images);
-  }
-  return mounted;
 }
 
 async function stateOf(

@@ -6,6 +6,7 @@ import type {
   RuntimeImage,
   RuntimeSandbox,
 } from '../../cri/runtime.ts';
+import type { MountedImages } from '../../cri/image-mounts.ts';
 import { keptPodAnnotations } from './objects.ts';
 import { texts } from './pick.ts';
 
@@ -35,13 +36,12 @@ const containerAnnotations: ReadonlySet<string> = new Set([
 ]);
 const keptContainerAnnotations = texts((name) => containerAnnotations.has(name));
 
-/** As `crictl ps -a -o json`, plus `mountedImages` where the runtime was queried for them. */
-export const containersJson = (
-  containers: readonly RuntimeContainer[],
-  mountedImages: ReadonlyMap<string, readonly string[]>,
-): object => ({ containers: containers.map((one) => containerJson(one, mountedImages.get(one.id))) });
+/** As `crictl ps -a -o json`, plus `mountedImages`, which crictl does not print. */
+export const containersJson = (containers: readonly RuntimeContainer[], mounted: MountedImages): object => ({
+  containers: containers.map((one) => containerJson(one, mounted.get(one.id) ?? [])),
+});
 
-function containerJson(container: RuntimeContainer, mountedImages: readonly string[] | undefined): object {
+function containerJson(container: RuntimeContainer, mountedImages: readonly string[]): object {
   const { id, sandboxId, name, attempt, imageId, imageRef } = container;
   return {
     id,
@@ -54,7 +54,7 @@ function containerJson(container: RuntimeContainer, mountedImages: readonly stri
     createdAt: String(container.createdAtNs),
     labels: keptLabels(container.labels) ?? {},
     annotations: keptContainerAnnotations(container.annotations) ?? {},
-    ...(mountedImages !== undefined && { mountedImages }),
+    ...(mountedImages.length > 0 && { mountedImages }),
   };
 }
 

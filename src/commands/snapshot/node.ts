@@ -1,18 +1,14 @@
 import { join } from 'node:path';
-import { isObject } from '../../api/json.ts';
-import { strayContainers } from '../../agent/imagegc/holds.ts';
-import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../../cri/runtime.ts';
-import { nodePodCodec, type NodePodFacts } from '../../kube/cache/node-pods.ts';
+import { ImageMounts } from '../../cri/image-mounts.ts';
+import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { diskDevices } from '../../node/disk/devices.ts';
 import { imageDiskOf, type StatFs } from '../../node/disk/filesystem.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
-import { mountedImages } from '../plan/local-node.ts';
 import type { StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './crictl.ts';
 import { logListingJson, logsJson } from './logs.ts';
-import type { JsonObject } from './pick.ts';
 import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.ts';
 
 export interface NodePartDeps {
@@ -37,10 +33,6 @@ type Write = (file: string, text: string) => Promise<void>;
 export class NodeSnapshot {
   readonly #deps: NodePartDeps;
   readonly #files = new Map<string, object | string>();
-  #containers: readonly RuntimeContainer[] = [];
-  /** The pods of this node, as the agent reads them. */
-  readonly #pods: NodePodFacts[] = [];
-  readonly #codec = nodePodCodec();
 
   constructor(deps: NodePartDeps) {
     this.#deps = deps;
@@ -52,33 +44,17 @@ export class NodeSnapshot {
     await this.#readIfPossible('info', async () => infoJson(await runtime.sandboxImage(signal)), signal);
     // Images first: an image from which a container is created meanwhile then counts as in use.
     this.#files.set('images', imagesJson(await runtime.listImages(signal)));
-    this.#containers = await runtime.listContainers(signal);
+    const containers = await runtime.listContainers(signal);
+    const mounted = await new ImageMounts(runtime).read(containers, signal);
+    this.#files.set('containers', containersJson(containers, mounted));
     this.#files.set('sandboxes', sandboxesJson(await runtime.listSandboxes(signal)));
     await this.#readLogs(signal);
     await this.#readIfPossible('state', () => this.#state(signal), signal);
     await this.#readDisks(signal);
   }
 
-  /** Adds a pod of the cluster if it is bound to this node. */
-  addPod(pod: JsonObject): void {
-    const { spec } = pod;
-    if (isObject(spec) && spec['nodeName'] === this.#deps.name) this.#pods.push(this.#codec.fromJson(pod));
-  }
-
-  /** Adds the pods of this node, as the agent reads them. */
-  addPods(pods: readonly NodePodFacts[]): void {
-    this.#pods.push(...pods);
-  }
-
-  /** Writes the files, once all pods were added or it is known that they cannot be listed. */
-  async write(
-    write: Write,
-    { arePodsKnown }: { readonly arePodsKnown: boolean },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const strays = arePodsKnown ? strayContainers(this.#containers, this.#pods) : [];
-    const mounted = await mountedImages(this.#deps.runtime, strays, signal);
-    this.#files.set('containers', containersJson(this.#containers, mounted));
+  /** Writes the files. */
+  async write(write: Write): Promise<void> {
     for (const [file, content] of this.#files) {
       const text = typeof content === 'string' ? content : `${JSON.stringify(content, undefined, 1)}\n`;
       await write(join('nodes', this.#deps.name, `${file}.json`), text);

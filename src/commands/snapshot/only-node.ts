@@ -1,11 +1,9 @@
 import { basename } from 'node:path';
-import { errorLine } from '../../runtime/errors.ts';
 import type { ThisNode } from '../cli/config.ts';
 import { usingCluster } from '../cli/connect.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { exitCode, problemLine } from '../cli/exit.ts';
 import type { System } from '../cli/system.ts';
-import { podsOnNode } from '../plan/local-node.ts';
 import { usingNode } from './this-node.ts';
 
 interface Given {
@@ -27,18 +25,10 @@ export async function runOnlyNode(
     files[basename(file, '.json')] = JSON.parse(text);
     return Promise.resolve();
   };
-  await usingCluster(kube, ({ transport, connection }) =>
+  await usingCluster(kube, ({ connection }) =>
     usingNode(config, { connection, warn }, async (node) => {
       await node.read(signal);
-      const pods = await podsOnNode(config.name, transport, signal).catch((err: unknown) => {
-        signal.throwIfAborted();
-        warn(
-          `node ${config.name}: ${errorLine(err)}; images that only containers have mounted are not known`,
-        );
-        return undefined;
-      });
-      node.addPods(pods ?? []);
-      await node.write(write, { arePodsKnown: pods !== undefined }, signal);
+      await node.write(write);
     }),
   );
   system.stdout(`${JSON.stringify(files)}\n`);

@@ -56,7 +56,6 @@ async function writeParts(
       const writeWith = async (node: NodeSnapshot | undefined): Promise<ClusterPart> => {
         const nodeNames = new Set<unknown>();
         const onObject = (object: JsonObject): void => {
-          if (object['kind'] === 'Pod') node?.addPod(object);
           if (object['kind'] === 'Node' && isObject(object['metadata']))
             nodeNames.add(object['metadata']['name']);
         };
@@ -65,7 +64,7 @@ async function writeParts(
         const part = await writeClusterPart(deps, signal);
         if (part.has('nodes')) refuseUnknownNode(config.node, nodeNames);
         const write = (file: string, text: string): Promise<void> => directory.write(file, text);
-        await node?.write(write, { arePodsKnown: part.has('pods') }, signal);
+        await node?.write(write);
         await directory.record(clock.now(), config.pods);
         return part;
       };

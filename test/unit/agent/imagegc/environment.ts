@@ -20,6 +20,7 @@ import { imageGcMetrics, imageGcReasons } from '../../../../src/agent/imagegc/me
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../../../src/gc/metrics.ts';
 import type { StateReading } from '../../../../src/node/disk/state-file.ts';
 import type { AgentState } from '../../../../src/node/disk/state-format.ts';
+import { ImageMounts } from '../../../../src/cri/image-mounts.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
@@ -125,6 +126,16 @@ export class Node {
     return report;
   }
 
+  /** Runs passes for so many days; returns how many images they removed. */
+  async days(count: number): Promise<number> {
+    let removed = 0;
+    for (let hour = 0; hour < 24 * count; hour++) {
+      this.clock.advance(55 * 60_000);
+      removed += (await this.pass()).removed;
+    }
+    return removed;
+  }
+
   /** Adds nine images, a to i, each of 1000 bytes on the disk and 500 by the runtime: 90 % are used, 1000 bytes above the low threshold. */
   fill(): void {
     this.runtime.add(...'a b c d e f g h i'.split(' ').map((name) => image(name, { sizeBytes: 500 })));
@@ -175,6 +186,7 @@ export class Node {
     const deps: ImageGcDeps = {
       ...{
         runtime: this.runtime,
+        mounts: new ImageMounts(this.runtime),
         clock: this.clock,
         recorder: this.recorder,
         log: this.log,
@@ -187,6 +199,7 @@ export class Node {
       live: { confirm: () => this.#confirm() },
       node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
       logBytes: () => Promise.resolve(70),
+      periodMs: 300_000,
       onProgress: () => (this.progress += 1),
       metrics: startedMetrics(this.registry),
       own: imageGcMetrics(this.registry),

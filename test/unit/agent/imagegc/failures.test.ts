@@ -47,8 +47,7 @@ describe('the state file', () => {
     node.runtime.containers = [];
     node.restart();
     expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
-    node.clock.advance(31 * day);
-    expect((await node.pass()).removed).toBe(9);
+    expect(await node.days(31)).toBe(9);
   });
 
   test('that is unusable makes every image new', async () => {
@@ -166,7 +165,6 @@ describe('a pass with bad input', () => {
     node.runtime.statuses.set('stray', { mountedImages: ['docker.io/library/a:latest'] });
     await node.pass();
     expect(node.left).toContain('a');
-    expect(node.runtime.calls).not.toContain('containerStatus own');
   });
 });
 

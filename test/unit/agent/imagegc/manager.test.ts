@@ -195,6 +195,47 @@ test('no image becomes older by a jump of the clock before the first listing', a
   expect(oldest()).toBe(before + 3_600_000);
 });
 
+describe('uses of images that a pass sees only in the runtime', () => {
+  const day = 24 * 3_600_000;
+  beforeEach(() => {
+    node.otherBytes = -5_000;
+    node.governance = governed({ maximumAgeMs: 14 * day });
+    node.runtime.statuses.set('job', { mountedImages: ['sha256:a'] });
+  });
+
+  test.each(['Running', 'Exited'] as const)(
+    'an image volume of a %s container is in use, whatever its pod is, and ages from then on',
+    async (state) => {
+      let removed = 0;
+      for (let passed = 0; passed < 20; passed++) {
+        node.runtime.containers = [container('job', { state, imageId: 'sha256:b' })];
+        node.pods = [nodePod('pod', ['docker.io/library/a:latest'], { phase: 'Running' })];
+        removed += (await node.pass()).removed;
+        expect(node.state.written?.images.get('sha256:a')?.lastUsedMs).toBe(node.clock.now().getTime());
+        node.runtime.containers = [];
+        node.pods = [nodePod('pod', [], { phase: 'Succeeded' })];
+        removed += await node.days(1);
+      }
+      expect(removed).toBe(7);
+      expect(node.left).toBe('a b');
+      expect(node.runtime.calls.filter((call) => call === 'containerStatus job')).toHaveLength(20);
+      expect(await node.days(14)).toBe(2);
+    },
+  );
+
+  test('no image ages while the containers cannot be listed', async () => {
+    node.runtime.containers = [container('a')];
+    await node.pass();
+    node.runtime.fail('listContainers', { times: 15 });
+    for (let failed = 0; failed < 15; failed++) {
+      node.clock.advance(day);
+      expect(await node.pass()).toMatchObject({ result: 'Failed' });
+    }
+    node.runtime.containers = [];
+    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
+  });
+});
+
 describe('a removal that fails', () => {
   test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {
     node.runtime.fail('removeImage', { times: 18 });

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
-import { strayContainers } from '../../../../src/agent/imagegc/holds.ts';
 import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, nodePod } from './builders.ts';
+import { facts, governedBy, imageRule } from './builders.ts';
 
 const given = { governance: governedBy(imageRule()), now };
 const disk = { capacityBytes: 10_000, availableBytes: 1_000 };
@@ -116,11 +115,6 @@ test('an Event about a full disk has its usage as far as it is known', () => {
   const layer = { id: 'c', labels: {}, writableLayerInodes: undefined };
   const stats = [1024, undefined].map((writableLayerBytes) => ({ ...layer, writableLayerBytes }));
   expect(noteOf({ stats })).toContain('writable layers 1.00 KiB, logs unknown');
-});
-
-test('a container that the kubelet did not create has an unknown pod', () => {
-  const stray = container('s', { labels: {} });
-  expect(strayContainers([stray, container('c', { pod: 'here' })], [nodePod('here', [])])).toEqual([stray]);
 });
 
 test('the remove list counts the images that are left of each entry that has not ended', () => {

@@ -22,7 +22,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
   const units = buildAgentUnits({
     config: {
       ...{ nodeName: 'node-1', localStoragePodMetrics: false },
-      ...{ localStoragePeriodMs: 10_000, containerGcPeriodMs: 60_000 },
+      ...{ localStoragePeriodMs: 10_000, imageGcPeriodMs: 300_000, containerGcPeriodMs: 60_000 },
       kubelet: { endpoint, trust: { isInsecure: true, caFile: undefined, ownFile: nowhere } },
       directories: { state: nowhere, podLogs: nowhere, containerLogs: nowhere, kubeletRoot: nowhere },
     },

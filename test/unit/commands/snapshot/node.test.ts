@@ -64,11 +64,8 @@ beforeEach(() => {
   warnings = [];
 });
 
-/** The files of a snapshot with these pods. */
-async function taken(
-  over: Partial<NodePartDeps> = {},
-  pods: readonly object[] | 'unknown' = [],
-): Promise<Record<string, unknown>> {
+/** The files of a snapshot. */
+async function taken(over: Partial<NodePartDeps> = {}): Promise<Record<string, unknown>> {
   const node = new NodeSnapshot({
     ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
     statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
@@ -79,21 +76,14 @@ async function taken(
     ...over,
   });
   await node.read(never);
-  for (const pod of pods === 'unknown' ? [] : pods) node.addPod({ ...pod });
   const files: Record<string, unknown> = {};
   const write = (file: string, content: string): Promise<void> => {
     files[file.replace('nodes/node-1/', '')] = JSON.parse(content);
     return Promise.resolve();
   };
-  await node.write(write, { arePodsKnown: pods !== 'unknown' }, never);
+  await node.write(write);
   return files;
 }
-
-const pod = (uid: string, over: object = {}): object => ({
-  metadata: { uid, name: uid },
-  spec: { nodeName: 'node-1' },
-  ...over,
-});
 
 test('writes all files of a node', async () => {
   const mtimeMs = at + 0.25;
@@ -192,26 +182,13 @@ test('lists images, then containers, then sandboxes', async () => {
   ]);
 });
 
-/** A pod of the Node whose annotation names the UID of the container's pod. */
-const claiming = (annotation: string): object => {
-  const annotations = { [`kubernetes.io/config.${annotation}`]: 'uid-web' };
-  const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true };
-  return pod('x', { metadata: { uid: 'x', name: 'x', annotations, ownerReferences: [owner] } });
-};
-
-test.each<readonly [string, readonly object[] | 'unknown', boolean]>([
-  ['a listed pod', [pod('uid-web')], false],
-  ['a static pod with a mirror pod', [claiming('mirror')], false],
-  ['a pod whose UID another pod claims', [claiming('hash')], true],
-  ['a pod of another node', [pod('uid-web', { spec: { nodeName: 'b' } })], true],
-  ['a finished pod', [pod('uid-web', { status: { phase: 'Succeeded' } })], true],
-  ['an unknown pod', [pod('uid-b')], true],
-  ['any pod, while pods are not known', 'unknown', false],
-])('queries the mounted images of a container of %s', async (_, pods, queried) => {
-  runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
-  const files = await taken({}, pods);
-  expect(runtime.calls.includes('containerStatus a')).toBe(queried);
+test('writes the images that containers have mounted, of exited ones too', async () => {
+  runtime.add(container('b', { pod: 'done', state: 'Exited' }));
+  for (const id of ['a', 'b']) runtime.statuses.set(id, { mountedImages: [`sha256:model-${id}`] });
+  const files = await taken();
   const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
-  const mounted = queried ? ['sha256:model'] : undefined;
-  expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([mounted]);
+  expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
+    ['sha256:model-a'],
+    ['sha256:model-b'],
+  ]);
 });
