@@ -108,10 +108,18 @@ export function firstPattern(patterns: readonly string[]): (image: NamedImage) =
   };
 }
 
+/** A name of an image, and the first pattern that selects it; -1 = none. */
+interface SelectedName {
+  readonly name: string;
+  readonly index: number;
+}
+
 interface ImageSelection {
   /** The first pattern that matches a name of the image; -1 = none. */
   readonly index: number;
-  /** A name of the image that no pattern matches; of an image without names its id. undefined = the patterns select the image. */
+  /** The names that patterns must select; of an image without names its id. */
+  readonly names: readonly SelectedName[];
+  /** A name of the image that no pattern selects; undefined = the patterns select the image. */
   readonly unmatched: string | undefined;
 }
 
@@ -122,32 +130,44 @@ interface ImageSelection {
  */
 export function imageSelection(patterns: readonly string[]): (image: NamedImage) => ImageSelection {
   const rules = patterns.map(patternMatcher);
-  const byDigest = patterns.filter((pattern) => wholeDigest.test(pattern)).map(patternMatcher);
-  const find = (among: typeof rules, name: string): number =>
-    among.findIndex((matches) => matches(name) || matches(normaliseReference(name)));
-  const ruleOf = (name: string): number => find(rules, name);
+  const isOfDigest = patterns.map((pattern) => wholeDigest.test(pattern));
   return ({ id, tags, digests }) => {
     const ofId = patterns.indexOf(id);
-    if (ofId >= 0 || tags.length + digests.length === 0)
-      return { index: ofId, unmatched: ofId >= 0 ? undefined : id };
-    const covered = new Set(digests.filter((name) => find(byDigest, name) >= 0).map(repositoryIn));
-    const tagged = new Set(tags.map(repositoryIn));
-    const names = [...tags, ...digests.filter((name) => !tagged.has(repositoryIn(name)))];
-    const indexes = [...tags, ...digests].map(ruleOf).filter((index) => index >= 0);
-    return {
-      index: indexes.length === 0 ? -1 : Math.min(...indexes),
-      unmatched: names.find((name) => ruleOf(name) < 0 && !covered.has(repositoryIn(name))),
-    };
+    if (ofId >= 0 || tags.length + digests.length === 0) return selection(ofId, [{ name: id, index: ofId }]);
+    const named = [...tags, ...digests].map((name) => matchedName(name, rules));
+    const ofDigests = named.slice(tags.length);
+    const tagged = new Set(named.slice(0, tags.length).map(({ repository }) => repository));
+    const names = named.filter((one, i) => i < tags.length || !tagged.has(one.repository));
+    return selection(
+      first(named.flatMap(({ matches }) => matches)),
+      names.map(({ name, repository, matches }) => {
+        const covering = ofDigests.flatMap((one) =>
+          one.repository === repository ? one.matches.filter((index) => isOfDigest[index] === true) : [],
+        );
+        return { name, index: first([...matches, ...covering]) };
+      }),
+    );
   };
+}
+
+const selection = (index: number, names: readonly SelectedName[]): ImageSelection => ({
+  index,
+  names,
+  unmatched: names.find((one) => one.index < 0)?.name,
+});
+
+const first = (indexes: readonly number[]): number => (indexes.length === 0 ? -1 : Math.min(...indexes));
+
+/** A name of an image with its repository and all patterns that match it. */
+function matchedName(name: string, rules: readonly ((name: string) => boolean)[]) {
+  const reference = parseImageReference(name);
+  const whole = reference === undefined ? name : canonicalReference(reference);
+  const matches = rules.flatMap((matches, index) => (matches(name) || matches(whole) ? [index] : []));
+  return { name, repository: reference === undefined ? name : repositoryOf(reference), matches };
 }
 
 /** At the end of a pattern: it names one image. */
 const wholeDigest = /@\w+:[\da-f]{64,}$/i;
-
-function repositoryIn(name: string): string {
-  const reference = parseImageReference(name);
-  return reference === undefined ? name : repositoryOf(reference);
-}
 
 /** Whether a pattern is the name of one repository, without tag and digest: it matches all of them. */
 export function isRepository(pattern: string): boolean {
@@ -174,6 +194,7 @@ function formsOf(pattern: string): readonly string[] {
   if (reference === undefined) return [pattern];
   const { tag, digest } = reference;
   if (tag !== undefined || digest !== undefined) return [pattern, canonicalReference(reference)];
-  const repository = repositoryOf(reference);
-  return [pattern, `${repository}:*`, `${repository}@*`];
+  // `*/app` names that path in any registry, not one of docker.io alone.
+  const names = [pattern.trim(), repositoryOf(reference)];
+  return [pattern, ...names.flatMap((name) => [`${name}:*`, `${name}@*`])];
 }

@@ -309,13 +309,13 @@ export interface SpecNodesImageGC {
    */
   readonly maximumAgeMs: number;
   /**
-   * Maximum ages for images that match a pattern. The first entry that matches one of the tags or digests of an image replaces maximumAge for it. Default: none. For images that age faster or slower than others, such as those of CI.
+   * Maximum ages for images that match a pattern, instead of maximumAge. The first entry that matches a name of an image sets its age. An image with several names has the longest age of them, as in only: a removal removes all names. Default: none. For images that age faster or slower than others, such as those of CI.
    */
   readonly maximumAgeByImage: readonly SpecNodesImageGCMaximumAgeByImageItem[];
   /**
    * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent. For images whose pods must start without a registry.
    *
-   * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
+   * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx, but * /nginx any registry. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
   readonly keep: readonly string[];
   /**

@@ -37,6 +37,8 @@ test('normalisation is idempotent and never throws', () => {
 test.each([
   [['ci/*'], { tags: ['ci/a:1', 'ci/b:1'] }, 0, undefined],
   [['ci/*'], { tags: ['ci/a:1', 'prod/a:1'] }, 0, 'prod/a:1'],
+  [['*/a'], { tags: ['registry.example.com/ci/a:1', 'ci/a:1'] }, 0, undefined],
+  [['*/a'], { digests: [`registry.example.com/ci/a@${digest}`] }, 0, undefined],
   [['prod/*', 'ci/*'], { tags: ['ci/a:1', 'prod/a:1'] }, 0, undefined],
   [['a:1'], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, undefined],
   [['a:1'], { tags: ['a:1'], digests: [`b@${digest}`] }, 0, `b@${digest}`],
@@ -61,7 +63,7 @@ test.each([
   [[], { tags: ['a:1'] }, -1, 'a:1'],
 ] as const)('%j select %j: the first is %d, and none matches %s', (patterns, over, index, unmatched) => {
   const image = { id: 'sha256:1234', tags: [], digests: [], ...over };
-  expect(imageSelection(patterns)(image)).toEqual({ index, unmatched });
+  expect(imageSelection(patterns)(image)).toMatchObject({ index, unmatched });
 });
 
 const named = (over: { tags?: string[]; digests?: string[]; id?: string }) => ({
@@ -99,6 +101,13 @@ test.each([
   ['registry.example.com:5000/base/*', 'registry.example.com:5000/base/cuda:12', true],
   ['registry.example.com:5000/base/*', 'registry.example.com/base/cuda:12', false],
   ['*/app:v?', 'registry.example.com/app:v10', false],
+  ['*/app', 'registry.example.com/team/app:v1', true],
+  ['*/team/app', 'registry.example.com:5000/team/app:v1', true],
+  ['reg*/app', 'registry.example.com/app:v1', true],
+  ['*app', 'registry.example.com/myapp:v1', true],
+  ['*/app', 'docker.io/team/app:v1', true],
+  ['*/app', 'registry.example.com/app-extra:v1', false],
+  ['*/app', 'registry.example.com/app/extra:v1', false],
 ])('whether the keep pattern %j matches %j: %j', (pattern, tag, isKept) => {
   expect(firstPattern([pattern])(named({ tags: [tag] }))).toBe(isKept ? 0 : -1);
 });

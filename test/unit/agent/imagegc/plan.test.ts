@@ -352,6 +352,11 @@ const planned = (
 
 const ci = { tags: ['registry.example.com/ci/app:1'] };
 
+/** Promoted by a second tag. */
+const promoted = { tags: [...ci.tags, 'registry.example.com/prod/app:1'] };
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
+const byDigest = { ...ci, digests: [`registry.example.com/ci/app@${digest}`] };
+
 describe('an image that was used half an hour ago, with a general maximum age of an hour', () => {
   test.each<readonly [string, Partial<RuntimeImage>, readonly ImageAgeRule[], string]>([
     ['an entry with a shorter age', ci, [entry('registry.example.com/ci/*', 20)], 'Age'],
@@ -363,6 +368,19 @@ describe('an image that was used half an hour ago, with a general maximum age of
       [entry('*/ci/*', undefined), entry('registry.example.com/ci/*', 20)],
       'BelowThreshold',
     ],
+    ['an entry that matches one of its names', promoted, [entry('*/ci/*', 20)], 'BelowThreshold'],
+    ['entries that match all of its names', promoted, [entry('*/ci/*', 20), entry('*/prod/*', 25)], 'Age'],
+    [
+      'a longer age of one of its names',
+      promoted,
+      [entry('*/ci/*', 20), entry('*/prod/*', 40)],
+      'BelowThreshold',
+    ],
+    ['an entry for its digest', byDigest, [entry(`*@${digest}`, 20)], 'Age'],
+    ['an entry for any digest, with a tag', byDigest, [entry('*@*', 20)], 'BelowThreshold'],
+    ['a repository in any registry', ci, [entry('*/app', 20)], 'Age'],
+    ['any name, for an image without one', { tags: [] }, [entry('*', 20)], 'BelowThreshold'],
+    ['the id, for an image without a name', { tags: [] }, [entry('sha256:x', 20)], 'Age'],
   ])('%s', (_name, over, entries, reason) => {
     const plan = planned(over, entries);
     expect([...plan.removals, ...plan.kept].map((one) => one.reason)).toEqual([reason]);
@@ -372,6 +390,10 @@ describe('an image that was used half an hour ago, with a general maximum age of
 test('an image is never removed by age under an entry of 0s', () => {
   const plan = planned(ci, [entry('*/ci/*', undefined)], 20 * minute);
   expect(verdicts(plan)).toEqual({ removed: [], kept: { x: 'BelowThreshold' } });
+});
+
+test('an entry of 0s for any name keeps an image without a name', () => {
+  expect(verdicts(planned({ tags: [] }, [entry('*', undefined)], 20 * minute)).removed).toEqual([]);
 });
 
 test('an entry of 0s does not keep an image from the space step', () => {
