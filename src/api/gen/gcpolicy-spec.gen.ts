@@ -213,7 +213,7 @@ export interface SpecPodsOutOfService {}
  */
 export interface SpecPodsSafety {
   /**
-   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit. For clusters whose webhooks or controllers cannot keep up with many deletions.
+   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit. For clusters whose webhooks or controllers cannot keep up with many deletions. With a limit, pods on nodes out of service, orphaned and unscheduled pods are deleted before finished ones.
    */
   readonly maxDeletesPerPass: number;
   /**

@@ -54,6 +54,8 @@ export class PodGcController {
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   readonly #marked = new MarkedPods();
   #noticed: Noticed | undefined;
+  /** Whether the last pass ended before it had deleted all that was due. */
+  #wasCut = false;
   /** UIDs of the pods that were stuck in the last pass, and of those that it named. */
   #stuck: { readonly all: ReadonlySet<string>; readonly named: ReadonlySet<string> } = noneStuck;
 
@@ -81,7 +83,8 @@ export class PodGcController {
       now,
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
-    const plan = planPodGc(facts, { policies: ranked, now });
+    const isLimited = this.#deps.maxDeletesPerSecond > 0 || this.#wasCut;
+    const plan = planPodGc(facts, { policies: ranked, now, isLimited });
     this.#missing = rememberClosed(missing, plan.policies);
     this.#seenFinished = seenFinished;
     this.#inForce = inForce;
@@ -183,6 +186,7 @@ export class PodGcController {
       },
     };
     const results = await deletePods([...begun, ...others], ranked, deps, signal);
+    this.#wasCut = results.stopped !== undefined;
     await this.#recordDeleted(results.removed, owners);
     // The plan does not count the pods that only the mark makes due.
     const counted = results.outcomes.filter(

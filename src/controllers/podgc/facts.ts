@@ -37,6 +37,8 @@ export interface Given {
   /** Highest priority first (`rankPolicies`). */
   readonly policies: readonly (Policy | InvalidPolicy)[];
   readonly now: Date;
+  /** Whether a pass may end before all that is due is deleted, for another reason than `maxDeletesPerPass`. */
+  readonly isLimited?: boolean;
 }
 
 export interface JudgedPod extends PodTarget {

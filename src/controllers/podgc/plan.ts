@@ -107,8 +107,18 @@ function firstRuleWins(
   return [...terminated, ...rest];
 }
 
-/** Ordered as the rules apply. */
-const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
+/** Reasons of pods whose replacements may wait until they are deleted: the pods of a StatefulSet, for example. */
+const restoring: readonly PodDeleteReason[] = ['OutOfService', 'Orphaned', 'Unscheduled'];
+const restoringFirst: readonly PodDeleteReason[] = [
+  ...restoring,
+  ...podDeleteReasons.filter((reason) => !restoring.includes(reason)),
+];
+
+/** As the rules apply, like upstream; where a pass may end before all is deleted, those that restore service first: else they might never be reached. */
+const ruleOrder = (judged: readonly Judged[], { isLimited = false }: Given): readonly PodDeleteReason[] =>
+  isLimited || judged.some(({ group: { policy } }) => limitOf(policy) > 0)
+    ? restoringFirst
+    : podDeleteReasons;
 
 interface Sequence {
   readonly deletions: readonly PodDeletion[];
@@ -125,21 +135,21 @@ interface Sequence {
 function sequence(
   judged: readonly Judged[],
   { failedBefore }: Pick<PodGcFacts, 'failedBefore'>,
-  { now }: Pick<Given, 'now'>,
+  given: Given,
 ): Sequence {
   const due = judged.flatMap(({ hold, selected }) => (hold === undefined ? selected : []));
   const deletions: PodDeletion[] = [];
   const overLimit = new Set<PodFacts>();
   const postponed = new Map<PodFacts, KeepWhy>();
   const counts = new Map<Policy, number>();
-  const inTurn = ruleOrder.flatMap((reason) => inOrder(due, reason));
+  const inTurn = ruleOrder(judged, given).flatMap((reason) => inOrder(due, reason));
   const hasFailed = ({ target }: PodDeletion): boolean => failedBefore.has(target.uid);
   for (const deletion of failedLast(inTurn, hasFailed)) {
     const { policy, target } = deletion;
     const count = counts.get(policy) ?? 0;
     const { times = 0, retryInMs = 0 } = failedBefore.get(target.uid) ?? {};
     if (retryInMs > 0) {
-      const eligibleAt = new Date(now.getTime() + retryInMs);
+      const eligibleAt = new Date(given.now.getTime() + retryInMs);
       postponed.set(target.pod, { reason: 'DeletionFailed', times, eligibleAt });
     } else if (isAtLimit(policy, count)) overLimit.add(target.pod);
     else {
@@ -155,10 +165,10 @@ const inOrder = (due: readonly PodDeletion[], reason: PodDeleteReason): readonly
     .filter((deletion) => deletion.reason === reason)
     .sort((a, b) => byDeletionOrder(a.target.pod, b.target.pod));
 
-function isAtLimit({ pods }: Policy, count: number): boolean {
-  const limit = pods?.safety.maxDeletesPerPass;
-  return limit !== undefined && limit > 0 && count >= limit;
-}
+const isAtLimit = (policy: Policy, count: number): boolean => limitOf(policy) > 0 && count >= limitOf(policy);
+
+/** 0 = none. */
+const limitOf = ({ pods }: Policy): number => pods?.safety.maxDeletesPerPass ?? 0;
 
 const verdictsOf = ({ group, terminated, orphans, selected, hold }: Judged): PolicyVerdicts => ({
   policy: group.policy,

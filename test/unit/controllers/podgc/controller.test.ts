@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
 import type { LivePolicies } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
-import { storeOf } from '../../../fakes/cluster.ts';
+import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import {
   finalizerHeld,
@@ -15,7 +15,15 @@ import {
   terminating,
 } from '../../../builders.ts';
 import { livePolicies } from '../../../fakes/evictions.ts';
-import { environmentOf, expireAll, many, orphan, orphanPolicy, type Environment } from './environment.ts';
+import {
+  environmentOf,
+  expireAll,
+  inTheMiddle,
+  many,
+  orphan,
+  orphanPolicy,
+  type Environment,
+} from './environment.ts';
 import { fieldsOfLine } from '../../docs/pages.ts';
 
 test('Enforce deletes due pods and records one Event for all pods of an owner', async () => {
@@ -44,6 +52,47 @@ test('the deletions of a pass are limited to a rate', async () => {
   await pass();
   expect(cluster.podNames).toEqual([]);
   expect(clock.monotonicMs()).toBe(1_000);
+});
+
+describe('a pod on a node out of service, behind a backlog of finished pods', () => {
+  const lost = pod('db-0', { phase: 'Running', nodeName: 'node-2', ...terminating });
+  const outOfService = node('node-2', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] });
+  const governing = (maxDeletesPerPass: number) =>
+    policy({
+      pods: {
+        ...{ terminated: terminatedRule({ ttlAfterFinishedMs: 0 }), outOfService: true },
+        safety: { maxDeletesPerPass, maxOrphanedNodesPercent: 20 },
+      },
+    });
+  const clusterOf = (count: number) =>
+    new FakeCluster([...many(count), lost], [node('node-1'), outOfService]);
+
+  test('is deleted in the first pass under maxDeletesPerPass', async () => {
+    const { cluster, pass } = environmentOf(clusterOf(200), governing(50));
+    await pass();
+    expect(cluster.podNames).toHaveLength(151);
+    expect(cluster.podNames).not.toContain('db-0');
+  });
+
+  test('is deleted in the first pass under a rate, though the pass ends after a minute', async () => {
+    const { cluster, pass } = environmentOf(clusterOf(400), governing(0), { maxDeletesPerSecond: 5 });
+    await pass();
+    expect(cluster.podNames).not.toHaveLength(0);
+    expect(cluster.podNames).not.toContain('db-0');
+  });
+
+  test('is among the first in the pass after one that did not come to its end', async () => {
+    const { cluster, policies, pass } = environmentOf(clusterOf(200), governing(0));
+    inTheMiddle({ cluster }, () => (policies.synced = false));
+    await pass();
+    expect(cluster.podNames).toContain('db-0');
+    policies.synced = true;
+    inTheMiddle({ cluster }, () => undefined);
+    cluster.requests.length = 0;
+    await pass();
+    // 32 deletions are in flight at a time, and its node is read before.
+    expect(cluster.requests.slice(0, 40).join()).toContain('db-0');
+  });
 });
 
 test('each policy reports the outcomes of its own pods', async () => {

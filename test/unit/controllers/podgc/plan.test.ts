@@ -175,27 +175,68 @@ const kept = {
   nodes: [node('node-1'), node('node-kept', { labels: keepLabel })],
 };
 
+/** A pod of each rule. */
+const ofEachRule = {
+  pods: [
+    pod('unscheduled', { phase: 'Pending', ...terminating, nodeName: undefined }),
+    pod('orphan', { ...onMissingNode, phase: 'Running' }),
+    pod('service', { phase: 'Running', ...terminating }),
+    aged('finished-orphan', 99, { nodeName: 'node-gone' }),
+  ],
+  nodes: [outOfServiceNode],
+};
+const allRules = (maxDeletesPerPass = 0): Policy =>
+  policy({
+    pods: {
+      ...{ terminated: expired, orphaned: { quarantineMs: 0 } },
+      ...{ outOfService: true, unscheduledTerminating: true },
+      safety: { maxDeletesPerPass, maxOrphanedNodesPercent: 100 },
+    },
+  });
+
 const rules: readonly Row[] = [
   {
     name: 'one decision per pod, by the first rule; in the order of the rules',
-    pods: [
-      pod('unscheduled', { phase: 'Pending', ...terminating, nodeName: undefined }),
-      pod('orphan', { ...onMissingNode, phase: 'Running' }),
-      pod('service', { phase: 'Running', ...terminating }),
-      aged('finished-orphan', 99, { nodeName: 'node-gone' }),
+    ...ofEachRule,
+    policies: [allRules()],
+    deleted: [
+      ...['finished-orphan Expired', 'service OutOfService mark', 'orphan Orphaned mark'],
+      'unscheduled Unscheduled mark',
     ],
-    nodes: [outOfServiceNode],
+  },
+  {
+    name: 'if a policy limits a pass, the rules that restore service come first',
+    ...ofEachRule,
+    policies: [allRules(3)],
+    deleted: ['service OutOfService mark', 'orphan Orphaned mark', 'unscheduled Unscheduled mark'],
+    kept: ['finished-orphan PacingLimit'],
+  },
+  {
+    name: 'so they do if a pass may end before its end for another reason',
+    ...ofEachRule,
+    isLimited: true,
+    policies: [allRules()],
+    deleted: [
+      ...['service OutOfService mark', 'orphan Orphaned mark', 'unscheduled Unscheduled mark'],
+      'finished-orphan Expired',
+    ],
+  },
+  {
+    name: 'so they do in the whole cluster if another policy has the limit',
+    ...ofEachRule,
     policies: [
+      allRules(),
       policy({
+        ...{ name: 'high', priority: 5 },
         pods: {
-          ...{ terminated: expired, orphaned: { quarantineMs: 0 } },
-          ...{ outOfService: true, unscheduledTerminating: true },
+          podSelector: labelled('app', 'x'),
+          safety: { maxDeletesPerPass: 9, maxOrphanedNodesPercent: 20 },
         },
       }),
     ],
     deleted: [
-      ...['finished-orphan Expired', 'service OutOfService mark', 'orphan Orphaned mark'],
-      'unscheduled Unscheduled mark',
+      ...['service OutOfService mark', 'orphan Orphaned mark', 'unscheduled Unscheduled mark'],
+      'finished-orphan Expired',
     ],
   },
   {

@@ -154,9 +154,13 @@ testClusters(
 /** Pods that are tried last give their place under the limit of a pass to any other. */
 const unfailed = facts.map((seen) => ({ ...seen, failedBefore: new Map() }));
 
-/** Held pods may be among the newest of their owner, and a policy governs them too: half of what it governs is never held. */
+/**
+ * Held pods may be among the newest of their owner, and a policy governs them too: half of what it governs is never held. With a limit, those that
+ * another rule deletes come first.
+ */
 const withoutOwners = given.map((how) =>
-  withRules(how, ({ terminated }) => ({
+  withRules(how, ({ terminated, ...rules }) => ({
+    ...unlimited(rules),
     terminated: terminated && {
       ...terminated,
       keepPerOwner: 0,

@@ -9,11 +9,13 @@ import { minutesAgo, node, now, pod, policy, terminatedRule } from '../../../bui
 type Facts = Partial<Omit<PodGcFacts, 'nodes' | 'pods'>> & {
   readonly pods: readonly PodFacts[];
   readonly nodes?: readonly ReturnType<typeof node>[];
+  readonly isLimited?: boolean;
 };
 
 /** The plan for a small cluster: node-1 exists, every namespace is known, other nodes have been missing for an hour. */
 export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): PodGcPlan {
-  const { pods, nodes = [node('node-1')] } = given;
+  const { nodes = [node('node-1')], isLimited = false, ...seen } = given;
+  const { pods } = seen;
   const facts: PodGcFacts = {
     namespaces: new Map(pods.map(({ namespace }) => [namespace, {}])),
     jobsFinished: undefined,
@@ -27,10 +29,10 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
     finishedForMs: new Map(),
     failedBefore: new Map(),
     inForceForMs: new Map(),
-    ...given,
+    ...seen,
     nodes: new Map(nodes.map((one) => [one.name, one])),
   };
-  return planPodGc(facts, { policies: rankPolicies(policies), now });
+  return planPodGc(facts, { policies: rankPolicies(policies), now, isLimited });
 }
 
 const deletedBy = ({ deletions }: PodGcPlan): string[] =>
