@@ -168,7 +168,7 @@ function leading(
       ),
     ]);
     // Writes the status of the last pass while the lease is still held.
-    await units.status.reconcile(AbortSignal.timeout(lastStatusMs));
+    await units.status.flush(AbortSignal.timeout(lastStatusMs));
   };
 }
 

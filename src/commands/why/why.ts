@@ -182,11 +182,19 @@ async function collected(pod: AskedPod, kube: PersonConnection): Promise<Recorde
   }
   const sure = collections.find(({ names }) => names.includes(name));
   if (sure !== undefined) return { removed: [podRemovalOf(sure, pod)] };
-  const likely = collections.find(({ more, owner }) => more > 0 && name.startsWith(`${owner.name}-`));
+  const likely = collections.find(
+    ({ more, lastAt, owner }) => (more > 0 || lastAt !== undefined) && name.startsWith(`${owner.name}-`),
+  );
   return { removed: [], remark: remarkOn(likely) };
 }
 
 const remarkOn = (likely: Collection | undefined): string =>
   likely === undefined
-    ? '; no Event of dustpan is about it: the API server keeps Events for an hour by default'
-    : `; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}, maybe this one too (${likely.note})`;
+    ? "; no Event of dustpan is about it: the API server keeps Events for an hour by default, and dustpan writes a limited number of them. The controller's log names each deleted pod"
+    : `; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}${untilText(likely)}, maybe this one too (${likely.note}). The controller's log names each deleted pod`;
+
+/** The later passes, whose pods the Event does not name. */
+const untilText = ({ lastAt }: Collection): string =>
+  lastAt === undefined
+    ? ''
+    : ` and in later passes until at least ${lastAt}, whose pods the Event does not name`;

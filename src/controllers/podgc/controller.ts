@@ -187,7 +187,7 @@ export class PodGcController {
     };
     const results = await deletePods([...begun, ...others], ranked, deps, signal);
     this.#wasCut = results.stopped !== undefined;
-    await this.#recordDeleted(results.removed, owners);
+    await this.#recordDeleted(results.removed, owners, new Date(observedAt.wallMs));
     // The plan does not count the pods that only the mark makes due.
     const counted = results.outcomes.filter(
       ({ kind, decision }) => kind === 'failed' || !unplanned.has(decision),
@@ -196,7 +196,7 @@ export class PodGcController {
     throwIfFailed(results);
   }
 
-  async #recordDeleted(deleted: readonly PodDeletion[], owners: Decided['owners']): Promise<void> {
+  async #recordDeleted(deleted: readonly PodDeletion[], owners: Decided['owners'], at: Date): Promise<void> {
     const { recorder } = this.#deps;
     const collected = new CollectedByOwner(owners);
     await inSlices(deleted, (deletion) => {
@@ -205,7 +205,7 @@ export class PodGcController {
     if (collected.isBacklog)
       for (const [policy, pods] of countByPolicy(deleted)) recorder.record(backlogCollected(policy, pods));
     await inSlices(collected.groups(), (group) => {
-      recorder.record(podsCollected(group));
+      recorder.record(podsCollected(group, at));
     });
   }
 

@@ -55,14 +55,19 @@ export class CollectedByOwner {
   }
 }
 
-/** One Event for each owner and reason of a pass, however many pods were deleted. It is about the owner, which outlives them, or about a pod without one. */
-export function podsCollected(collected: Collected): EventSpec {
+/**
+ * One Event for each owner and reason of a pass, however many pods were deleted. It is about the owner, which outlives them, or about a pod without
+ * one. A series of several passes would name the pods of the first alone.
+ */
+export function podsCollected(collected: Collected, at: Date): EventSpec {
   return {
     regarding: collected.regarding,
     type: 'Normal',
     reason: 'PodCollected',
     action: 'Collect',
     note: collectedNote(collected),
+    occasion: at.toISOString(),
+    joins: true,
   };
 }
 

@@ -58,6 +58,15 @@ export class PolicyStatusController {
 
   /** Writes each status that differs from the stored one; the next pass retries a failed write. */
   async reconcile(signal: AbortSignal): Promise<void> {
+    await this.#reconcile(false, signal);
+  }
+
+  /** Writes them also where less time has passed since the last write than usual: this process ends, and its counts with it. */
+  async flush(signal: AbortSignal): Promise<void> {
+    await this.#reconcile(true, signal);
+  }
+
+  async #reconcile(isLast: boolean, signal: AbortSignal): Promise<void> {
     const { ranked } = this.#deps.policies;
     const uids = new Set(ranked.map(({ uid }) => uid));
     for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
@@ -66,7 +75,7 @@ export class PolicyStatusController {
     for (const policy of ranked) {
       if (!this.#deps.holdsLease()) return;
       this.#reportInvalid(policy);
-      const status = await this.#reconcileOne(policy, rollups, signal);
+      const status = await this.#reconcileOne(policy, { rollups, isLast }, signal);
       conditions.set(policy.name, status.conditions);
     }
     showConditions(this.#deps.metrics, conditions);
@@ -85,7 +94,7 @@ export class PolicyStatusController {
   /** The status that the policy should have, written or not. */
   async #reconcileOne(
     policy: Policy | InvalidPolicy,
-    rollups: Rollups | undefined,
+    { rollups, isLast }: { readonly rollups: Rollups | undefined; readonly isLast: boolean },
     signal: AbortSignal,
   ): Promise<PolicyStatus> {
     const { policies, clock } = this.#deps;
@@ -100,7 +109,7 @@ export class PolicyStatusController {
     const planned = planStatus(facts, clock.now());
     const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
-    if (waitMs !== undefined && waitedMs >= waitMs)
+    if (waitMs !== undefined && (isLast || waitedMs >= waitMs))
       await this.#write(policy, { planned, deletedSince }, signal);
     return planned;
   }

@@ -8,8 +8,10 @@ export interface Collection {
   readonly verb: 'deleted' | 'evicted';
   /** The owner; for an evicted pod, the pod itself. */
   readonly owner: { readonly kind: string; readonly name: string };
-  /** RFC 3339, of the last occurrence of a series. */
+  /** RFC 3339, of the occurrence that the note names: the first of a series. */
   readonly at: string;
+  /** When the last of the further occurrences was counted, whose pods the note does not name; undefined = there are none. */
+  readonly lastAt: string | undefined;
   readonly note: string;
   /** The reason code and the policy of a deletion, as the note names them; undefined = it names none. */
   readonly reason: string | undefined;
@@ -36,12 +38,13 @@ export async function readCollections(
 
 function collectionOf(event: Unchecked<EventsV1Event>): Collection | undefined {
   const { kind, name }: Unchecked<V1ObjectReference> = asObject(event.regarding);
-  const { lastObservedTime }: Unchecked<EventsV1EventSeries> = asObject(event.series);
+  const { count, lastObservedTime }: Unchecked<EventsV1EventSeries> = asObject(event.series);
   const note = asText(event.note);
   const owner = { kind: asText(kind), name: asText(name) };
-  const at = asText(lastObservedTime) || asText(event.eventTime);
+  const at = asText(event.eventTime);
+  const lastAt = typeof count === 'number' && count > 1 ? asText(lastObservedTime) || at : undefined;
   const [, reason, policy] = /^[^:]*\((\S+), policy (\S+)\): /.exec(note) ?? [];
-  const recorded = { owner, at, note, reason, policy };
+  const recorded = { owner, at, lastAt, note, reason, policy };
   // The owner of an evicted pod has an Event too.
   if (event.reason === 'Evicted' && kind === 'Pod')
     return { verb: 'evicted', ...recorded, names: [owner.name], more: 0 };

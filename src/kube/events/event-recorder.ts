@@ -50,6 +50,8 @@ export class EventRecorder implements Recorder {
   readonly #writer: EventWriter;
   readonly #filter: EventSpamFilter;
   readonly #series = new Map<string, Series>();
+  /** The latest series that others may join, by their key without the occasion. */
+  readonly #joined = new Map<string, Series>();
   readonly #queue = new EventQueue<Series>();
   /** Waiting for a retry. */
   readonly #delayed = new Set<Series>();
@@ -91,20 +93,26 @@ export class EventRecorder implements Recorder {
 
   #begin(event: EventSpec): void {
     const moment = this.#moment();
-    const drop = this.#dropCause(event, moment);
+    const kin = event.joins === true ? seriesKey({ ...event, occasion: '' }) : undefined;
+    const { uid, name } = event.regarding;
+    // With a limit of its own: it must not use up that of the object's other Events.
+    const drop = this.#dropCause(kin ?? `${uid}/${name}`, moment);
     if (drop !== undefined) {
-      this.#dropped(drop);
+      const latest = this.#joined.get(kin ?? '');
+      if (latest !== undefined && this.#isCurrent(latest)) this.#repeat(latest);
+      else this.#dropped(drop);
       return;
     }
     this.#serial = (this.#serial + 1) % serials;
     const series = beginSeries(event, moment, this.#serial);
     this.#series.set(series.key, series);
+    if (kin !== undefined) this.#joined.set(kin, series);
     this.#queue.push(series);
   }
 
-  #dropCause({ regarding: { uid, name } }: EventSpec, { ms }: Moment): EventDrop | undefined {
+  #dropCause(limited: string, { ms }: Moment): EventDrop | undefined {
     if (this.#queue.size + this.#delayed.size >= maxQueued) return 'queue_full';
-    return this.#filter.allows(`${uid}/${name}`, ms) ? undefined : 'spam';
+    return this.#filter.allows(limited, ms) ? undefined : 'spam';
   }
 
   #repeat(series: Series): void {
@@ -179,6 +187,7 @@ export class EventRecorder implements Recorder {
       if (idle) this.#series.delete(series.key);
       if (idle ? isBehind(series) : isStale(series, nowMs)) this.#enqueue(series);
     }
+    for (const [kin, series] of this.#joined) if (!this.#isCurrent(series)) this.#joined.delete(kin);
     this.#filter.prune(nowMs);
   }
 

@@ -18,6 +18,8 @@ export interface EventSpec {
   readonly note: string;
   /** Occurrences with different values are different series and Events. Not written. */
   readonly occasion?: string;
+  /** Beyond the limits of new Events it counts in the latest series of another occasion, instead of being dropped. */
+  readonly joins?: boolean;
 }
 
 /** Never waits and never throws: garbage collection does not depend on Events. */

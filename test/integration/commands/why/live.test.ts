@@ -50,7 +50,8 @@ const collected = (note: string, reportingController = 'gc.dustpan.dev/controlle
   regarding: { apiVersion: 'batch/v1', kind: 'Job', name: 'report', namespace: 'default', uid: 'u' },
 });
 const gone = 'dustpan: there is no pod default/report-b, or not any more';
-const noEvent = 'no Event of dustpan is about it: the API server keeps Events for an hour by default';
+const noEvent =
+  "no Event of dustpan is about it: the API server keeps Events for an hour by default, and dustpan writes a limited number of them. The controller's log names each deleted pod";
 
 test('explains a deleted pod by its Events', async () => {
   const note = 'Deleted 2 pods (Terminated, policy default): report-a, report-b';
@@ -68,6 +69,18 @@ test('explains a deleted pod by its Events', async () => {
       },
     ],
   });
+});
+
+test('gives the time of the deletion that the note names, not of later ones that the series counts', async () => {
+  const series = { count: 4, lastObservedTime: '2026-01-15T14:00:00.000000Z' };
+  api.store.apply({ ...collected('Deleted 1 pod (Expired, policy default): report-b'), series });
+  const { stdout } = await why('pod', 'default/report-b', '-o=json');
+  expect(JSON.parse(stdout)).toMatchObject({ removed: [{ at: '2026-01-15T12:00:00Z' }] });
+  const { code, stderr } = await why('pod', 'default/report-c');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /dustpan deleted pods of Job report at 2026-01-15T12:00:00\S* and in later passes until at least 2026-01-15T14:00:00\S*, whose pods the Event does not name, maybe this one too/,
+  );
 });
 
 test('explains an evicted pod by its Event', async () => {

@@ -32,7 +32,7 @@ function asked(kind: 'image' | 'container', name: string, node?: string): readon
 const collection: Collection = {
   ...{ verb: 'deleted', owner: { kind: 'Job', name: 'report' }, at: '2026-01-15T11:00:00Z' },
   ...{ note: 'Deleted 1 pod (Expired, policy default): report-a', reason: 'Expired', policy: 'default' },
-  ...{ names: ['report-a'], more: 0 },
+  ...{ names: ['report-a'], more: 0, lastAt: undefined },
 };
 const evicted = { verb: 'evicted', note: 'The node is low.', reason: undefined, policy: undefined } as const;
 const podRemoval = (over: Partial<Collection> = {}): Removal =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
 import type { LivePolicies } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
+import { seriesKey } from '../../../../src/kube/events/series.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import {
@@ -45,6 +46,20 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
   expect(metrics).toContain('dustpan_failed_objects_total{unit="podgc",reason="Expired"} 0');
   expect(metrics).toContain('dustpan_pod_gc_delete_window 0');
   expect(metrics).toContain('dustpan_skipped_objects_total{unit="podgc",reason="NodeExists"} 0');
+});
+
+test('each pass has an Event of its own, which names its pods: a series would name those of the first alone', async () => {
+  const controller = owner('Job', 'crawl');
+  const { cluster, clock, recorder, pass } = environmentOf([pod('crawl-0', { controller })], expireAll());
+  await pass();
+  clock.advance(20_000);
+  cluster.pods.set('uid-1', pod('crawl-1', { uid: 'uid-1', controller, finishedAtMs: 0 }));
+  await pass();
+  const [first, second] = recorder.events;
+  expect([first?.note, second?.note]).toMatchObject(
+    [/: crawl-0$/, /: crawl-1$/].map((it) => expect.stringMatching(it)),
+  );
+  expect(first && seriesKey(first)).not.toBe(second && seriesKey(second));
 });
 
 test('the deletions of a pass are limited to a rate', async () => {

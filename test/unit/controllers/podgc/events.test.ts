@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CollectedByOwner, podsCollected } from '../../../../src/controllers/podgc/events.ts';
 import { bounded, bounds } from '../../../../src/runtime/bounds.ts';
-import { owner, pod, policy } from '../../../builders.ts';
+import { now, owner, pod, policy } from '../../../builders.ts';
 
 const job = owner('Job', 'j');
 const ofNodeKind = (apiVersion: string) => ({ ...owner('Node', 'n'), apiVersion });
@@ -31,7 +31,7 @@ test.each([
   const collected = new CollectedByOwner(new Map());
   for (const name of ['default/a', ...others])
     collected.add({ reason: 'Expired', target: { pod: pod(name, { controller }) }, policy: policy() });
-  const events = [...collected.groups()].map(podsCollected);
+  const events = [...collected.groups()].map((group) => podsCollected(group, now));
   const objects = events.map(
     ({ regarding: { kind, namespace = '-', name } }) => `${kind} ${namespace}/${name}`,
   );

@@ -111,6 +111,21 @@ test('counts are written at most every 30 s, a condition that changes at once', 
   expect(env.written).toHaveLength(2);
 });
 
+test('at the end all counts are written, however recent the last write is; without the lease none', async () => {
+  const env = new Environment();
+  await env.pass(10);
+  for (const deleted of [20, 3]) env.observe({ deleted });
+  await env.reconcile();
+  expect(env.totals).toEqual([10]);
+  env.leads = false;
+  await env.controller.flush(new AbortController().signal);
+  expect(env.totals).toEqual([10]);
+  env.leads = true;
+  await env.controller.flush(new AbortController().signal);
+  await env.controller.flush(new AbortController().signal);
+  expect(env.totals).toEqual([10, 33]);
+});
+
 test('without the lease nothing is written', async () => {
   const env = new Environment();
   env.leads = false;

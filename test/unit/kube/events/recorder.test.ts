@@ -22,6 +22,35 @@ test('each occasion has its own Event, and is not written', async () => {
   expect(JSON.stringify(server.events)).not.toContain('occasion');
 });
 
+test('beyond the limit of new Events of an object, an occasion counts in the latest one that it may join', async () => {
+  const { recorder, server, dropped } = recording();
+  const record = (occasion: number): void => {
+    recorder.record({ ...webEvent(), occasion: String(occasion), joins: true });
+  };
+  for (let pass = 0; pass < 27; pass += 1) record(pass);
+  await settled();
+  expect(server.events).toHaveLength(25);
+  expect(server.events.filter((event) => 'series' in event)).toMatchObject([{ series: { count: 3 } }]);
+  expect(server.events.at(-1)).toHaveProperty('series');
+  // Other Events about the object have a limit of their own.
+  for (let i = 0; i < 26; i += 1) recorder.record({ ...webEvent(), reason: 'Tripped', occasion: String(i) });
+  expect(dropped).toEqual(['spam']);
+});
+
+test('an Event joins no Event that could not be written', async () => {
+  const { recorder, server, dropped } = recording();
+  server.before = () => {
+    throw new ApiError('forbidden', { status: 403 });
+  };
+  const record = (occasion: number): void => {
+    recorder.record({ ...webEvent(), occasion: String(occasion), joins: true });
+  };
+  for (let pass = 0; pass < 25; pass += 1) record(pass);
+  await settled();
+  record(25);
+  expect(dropped.slice(-2)).toEqual(['rejected', 'spam']);
+});
+
 test('occurrences during the first request are one patch after it', async () => {
   const { recorder, server } = recording();
   let respond = (): void => undefined;
