@@ -131,6 +131,7 @@ export const policy = (
   return {
     uid: `uid-${name}`,
     generation: 1,
+    rulesId: `rules-${name}`,
     skipHoldOf: undefined,
     mode: 'Enforce',
     priority: 0,

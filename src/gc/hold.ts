@@ -3,54 +3,86 @@ import type { HoldRule, Policy } from '../api/policy/policy.ts';
 import { parseRfc3339 } from '../runtime/text/rfc3339.ts';
 import { reportedBy, type StoredStatuses } from './reported.ts';
 
-/** The generation of a policy that is in force in mode Enforce. */
+/** The rules of a policy that are in force in mode Enforce. */
 export interface InForce {
-  readonly generation: number;
-  /** Time of the first pass under it. */
+  /** `Policy.rulesId`. */
+  readonly rulesId: string;
+  /** Time of the first pass under them. */
   readonly since: Date;
 }
 
-/** What a pass would remove under one policy. */
-interface LargeRemoval {
-  readonly due: number;
-  /** Objects that the policy governs there; half of them may always be removed. */
+/** Numbers of objects, pods of the cluster or images of a node. */
+export interface HoldCounts {
+  /** Objects that the policy governs there. */
   readonly governed: number;
-  /** Time since the first pass under the generation, in milliseconds; undefined = unknown, and then nothing is held. */
+  /** Those of them that its rules could ever remove: finished pods and pods without a node or kubelet, unused images. */
+  readonly removable: number;
+}
+
+/** What a pass would remove under one policy. */
+interface LargeRemoval extends HoldCounts {
+  readonly due: number;
+  /** Time since the first pass under the rules, in milliseconds; undefined = unknown, and then nothing is held. */
   readonly inForceForMs: number | undefined;
 }
 
-/** The generations in force that the stored statuses of the policies report, by name. */
+/** The rules in force that the stored statuses of the policies report, by name. */
 export type InForceByName = ReadonlyMap<string, InForce>;
 
 /** Reads them from the stored statuses. */
 export const inForceIn = (policies: StoredStatuses): InForceByName =>
   reportedBy(policies, (status) => (isObject(status) ? parseInForce(status['hold']) : undefined));
 
-/** Reads the record of a generation in force; undefined = none, or not readable. */
+/** Reads the record of the rules in force; undefined = none, or not readable. */
 export function parseInForce(record: unknown): InForce | undefined {
-  const { generation, since } = isObject(record) ? record : {};
+  const { rulesId, since } = isObject(record) ? record : {};
   const sinceMs = typeof since === 'string' ? parseRfc3339(since) : undefined;
-  return typeof generation !== 'number' || sinceMs === undefined
+  return typeof rulesId !== 'string' || sinceMs === undefined
     ? undefined
-    : { generation, since: new Date(sinceMs) };
+    : { rulesId, since: new Date(sinceMs) };
 }
 
-type Held = Pick<Policy, 'mode' | 'generation' | 'skipHoldOf'>;
+/** The largest number of objects that new rules may remove without a hold, where the policy sets none. */
+export const defaultAbove = 10;
+/** The same as a share of the objects that the rules could ever remove. */
+export const defaultShare = 0.1;
+
+/** The largest number of objects that a pass under new rules may remove. */
+export const removableAtOnce = ({ above }: Pick<HoldRule, 'above'>, counts: HoldCounts): number =>
+  above === undefined
+    ? Math.max(defaultAbove, counts.removable * defaultShare)
+    : Math.max(above, counts.governed / 2);
+
+type Held = Pick<Policy, 'mode' | 'rulesId' | 'skipHoldOf'>;
 
 /**
- * Decides for how much longer, in milliseconds, no pass may remove anything; undefined = a pass may. A backlog that grows later under an unchanged
- * policy is not held, because the hold counts from the first pass under the generation (ADR 59).
+ * Decides for how much longer, in milliseconds, no pass may remove anything; undefined = a pass may. A backlog that grows later under unchanged
+ * rules is not held, because the hold counts from the first pass under them (ADR 91).
  */
 export function holdLeftMs(
-  { mode, generation, skipHoldOf }: Held,
+  { mode, rulesId, skipHoldOf }: Held,
   { above, forMs }: HoldRule,
-  { due, governed, inForceForMs = Infinity }: LargeRemoval,
+  { due, inForceForMs = Infinity, ...counts }: LargeRemoval,
 ): number | undefined {
-  const isOff = mode === 'DryRun' || above === 0 || skipHoldOf === generation;
+  const isOff = mode === 'DryRun' || above === 0 || skipHoldOf === rulesId;
   const leftMs = forMs - inForceForMs;
-  return isOff || due <= Math.max(above, governed / 2) || leftMs <= 0 ? undefined : leftMs;
+  return isOff || due <= removableAtOnce({ above }, counts) || leftMs <= 0 ? undefined : leftMs;
 }
 
-/** Continues the record of an earlier pass or process; another generation is in force from now. A time in the future becomes now. */
-export const inForceAt = (generation: number, known: InForce | undefined, now: Date): InForce =>
-  known?.generation === generation && known.since <= now ? known : { generation, since: now };
+/** Time since the first pass under these rules, in milliseconds; a recorded time in the future counts as now. undefined = the record is of other rules. */
+export const inForceForMs = (
+  { rulesId }: Pick<Policy, 'rulesId'>,
+  known: InForce | undefined,
+  now: Date,
+): number | undefined =>
+  known?.rulesId === rulesId ? Math.max(0, now.getTime() - known.since.getTime()) : undefined;
+
+/** Continues the record of an earlier pass or process; other rules are in force from now. */
+export const inForceAt = (
+  policy: Pick<Policy, 'rulesId'>,
+  known: InForce | undefined,
+  now: Date,
+): InForce => ({
+  rulesId: policy.rulesId,
+  since: new Date(now.getTime() - (inForceForMs(policy, known, now) ?? 0)),
+});

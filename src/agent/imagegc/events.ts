@@ -16,7 +16,7 @@ const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
   note,
 });
 
-/** The first large removal by a new generation waits on this node. */
+/** The first large removal by new rules waits on this node. */
 export const holding = (node: ObjectRef, policy: Policy, held: HeldImages): EventSpec =>
   warning(node, 'ImagesHolding', heldImagesText(policy, held));
 

@@ -170,7 +170,7 @@ export interface SelectedImages {
   readonly due: number;
   /** Images that nothing but the disk usage, their age or a limit keeps. */
   readonly unused: number;
-  /** Set while a large removal by a new generation waits: then no image is removed. */
+  /** Set while a large removal by new rules waits: then no image is removed. */
   readonly holdLeftMs: number | undefined;
 }
 

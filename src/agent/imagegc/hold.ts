@@ -1,5 +1,4 @@
-import type { Policy } from '../../api/policy/policy.ts';
-import { holdLeftMs } from '../../gc/hold.ts';
+import { holdLeftMs, inForceForMs } from '../../gc/hold.ts';
 import { keep, type Governed, type ImageDecision, type ImageGcFacts, type ImageGcPlan } from './facts.ts';
 
 interface Selection extends Governed {
@@ -7,14 +6,15 @@ interface Selection extends Governed {
 }
 
 /**
- * Keeps the selected images while a large removal by a new generation waits; `unused`: the number of images that nothing but the disk usage, their
- * age or a limit keeps. Node pressure waits too, unless the kubelet would act before the end: it removes every unused image, and evicts (ADR 59).
+ * Keeps the selected images while a large removal by new rules waits; `unused`: the number of images that nothing but the disk usage, their
+ * age or a limit keeps. Node pressure waits too, unless the kubelet would act before the end: it removes every unused image, and evicts (ADR 91).
  */
 export function unlessHeld(plan: ImageGcPlan, unused: number, selection: Selection): ImageGcPlan {
   const { facts, policy, rule, now, demands } = selection;
   const paced = plan.kept.filter(isPaced);
   const due = plan.removals.length + paced.length;
-  const removal = { due, governed: unused, inForceForMs: inForceForMs(facts, policy, now) };
+  const since = inForceForMs(policy, facts.inForce, now);
+  const removal = { due, governed: unused, removable: unused, inForceForMs: since };
   const leftMs = holdLeftMs(policy, rule.hold, removal);
   const isUrgent = demands.some(({ kubeletInMs = Infinity }) => kubeletInMs <= (leftMs ?? 0));
   if (leftMs === undefined || isUrgent) return { ...plan, selected: { due, unused, holdLeftMs: undefined } };
@@ -31,15 +31,3 @@ export function unlessHeld(plan: ImageGcPlan, unused: number, selection: Selecti
 }
 
 const isPaced = ({ reason }: ImageDecision): boolean => reason === 'PacingLimit';
-
-type InForce = NonNullable<ImageGcFacts['inForce']>;
-
-/** Whether the record is of this generation of this policy: another policy has generations of its own. */
-export const isRecorded = (
-  inForce: InForce | undefined,
-  { uid, generation }: Pick<Policy, 'uid' | 'generation'>,
-): inForce is InForce => inForce?.policyUid === uid && inForce.generation === generation;
-
-/** undefined = the state has no record of this generation. */
-const inForceForMs = ({ inForce }: ImageGcFacts, policy: Policy, now: Date): number | undefined =>
-  isRecorded(inForce, policy) ? now.getTime() - inForce.since.getTime() : undefined;

@@ -96,8 +96,8 @@ export class ImageGcManager {
   #recorded: Moment | undefined;
   #failedInARow = 0;
   readonly #failures = imageFailures();
-  /** UID and generation of the policy whose hold was recorded last. */
-  #heldOf = '';
+  /** `rulesId` of the policy whose hold was recorded last. */
+  #heldOf: string | undefined;
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
@@ -278,12 +278,11 @@ export class ImageGcManager {
     else if (result !== 'Unknown') this.#failedInARow = 0;
   }
 
-  /** One Event for each generation. */
+  /** One Event for each set of rules. */
   #recordHold(policy: Policy, held: HeldImages | undefined): void {
-    const generation = `${policy.uid}/${policy.generation}`;
-    if (held !== undefined && generation !== this.#heldOf)
-      this.#record((node) => holding(node, policy, held));
-    if (held !== undefined) this.#heldOf = generation;
+    if (held === undefined || policy.rulesId === this.#heldOf) return;
+    this.#record((node) => holding(node, policy, held));
+    this.#heldOf = policy.rulesId;
   }
 
   async #diskUsage(

@@ -1,10 +1,10 @@
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
-import { inForceAt } from '../../gc/hold.ts';
+import { inForceAt, type InForce } from '../../gc/hold.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { RemovedImage, RemovedObject } from '../../api/report/node-pass.ts';
-import type { AgentState, ImageRecord, NodeInForce } from '../../node/disk/state-format.ts';
+import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
 /** An image that is pulled again within this time was removed too early. */
@@ -78,12 +78,10 @@ export function afterGap(state: AgentState, gapMs: number, periodMs = 0): AgentS
   return { ...state, images: new Map(images), inForce: state.inForce && movedInForce(state.inForce, gapMs) };
 }
 
-/** Records the generation in force. While the policy is unknown, or in mode DryRun, the record remains: it is of another generation then, or of the same. */
+/** Records the rules in force. While the policy is unknown, or in mode DryRun, the record remains: it is of other rules then, or of the same. */
 export function observeInForce(state: AgentState, rule: NodeRule<ImageGcPolicy>, now: Date): AgentState {
   if (rule.kind === 'keep' || rule.policy.mode === 'DryRun') return state;
-  const { uid: policyUid, generation } = rule.policy;
-  const known = state.inForce?.policyUid === policyUid ? state.inForce : undefined;
-  return { ...state, inForce: { policyUid, ...inForceAt(generation, known, now) } };
+  return { ...state, inForce: inForceAt(rule.policy, state.inForce, now) };
 }
 
 /** The record at this time: an image without one was first detected now, and a time in the future becomes now. */
@@ -95,7 +93,7 @@ export function recordAt(known: ImageRecord | undefined, now: Date): ImageRecord
   };
 }
 
-const movedInForce = (inForce: NodeInForce, ms: number): NodeInForce => ({
+const movedInForce = (inForce: InForce, ms: number): InForce => ({
   ...inForce,
   since: new Date(inForce.since.getTime() + ms),
 });

@@ -149,7 +149,7 @@ function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
 }
 
 const heldMessage = ({ due, unused }: SelectedImages): string =>
-  `the removal of ${due} of ${unused} unused images waits: the generation of the policy is new`;
+  `the removal of ${due} of ${unused} unused images waits: the rules of the policy are new`;
 
 const uncountedMessage = ({ isUncounted }: ImageGcPlan): string | undefined =>
   isUncounted ? 'the image file system reports no inodes: nodes.imageGC.inodes removes no image' : undefined;

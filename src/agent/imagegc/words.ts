@@ -193,7 +193,7 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
         field: [...targetFields(plan), ...ageFields(target)].join(', '),
       };
     case 'Holding':
-      return explainHeld(decision, plan);
+      return explainHeld(plan);
     case 'PacingLimit':
       return {
         detail: `It is due, but a pass removes at most ${counted(plan.maxImages, 'image')}, and other images are before it.`,
@@ -265,12 +265,10 @@ function explainYoung({ record, minimumAgeMs }: JudgedImage, { rule }: ImageGcPl
   };
 }
 
-function explainHeld({ policy }: ImageDecision, { rule, selected }: ImageGcPlan): Why {
-  if (rule === undefined || selected === undefined || policy === undefined)
-    return { detail: imageReasons.Holding.meaning };
-  const { due, unused: governed } = selected;
-  const { above, forMs } = rule.hold;
-  return explainHold(held, { above, forMs, due, governed, generation: policy.generation });
+function explainHeld({ rule, selected }: ImageGcPlan): Why {
+  if (rule === undefined || selected === undefined) return { detail: imageReasons.Holding.meaning };
+  const { due, unused } = selected;
+  return explainHold(held, rule.hold, { due, governed: unused, removable: unused });
 }
 
 /** The place of an image in the order of removal, `1st`. */

@@ -234,7 +234,7 @@ export interface GCPolicySpecPodsUnscheduledTerminating {}
  */
 export interface GCPolicySpecPodsOutOfService {}
 /**
- * Limits on deletions: how many pods per pass, the circuit breaker for missing nodes, and the hold of a large deletion by a new generation of the policy. They always apply; if this block is absent, its defaults apply.
+ * Limits on deletions: how many pods per pass, the circuit breaker for missing nodes, and the hold of a large deletion by new rules. They always apply; if this block is absent, its defaults apply.
  */
 export interface GCPolicySpecPodsSafety {
   /**
@@ -246,11 +246,11 @@ export interface GCPolicySpecPodsSafety {
    */
   maxOrphanedNodesPercent?: number | undefined;
   /**
-   * A large removal by a new generation of this policy waits for holdFor: in mode Enforce, more than this number of pods, and more than half of the pods that it governs. Default 100; 0 turns it off. The controller counts all pods that are due, whatever maxDeletesPerPass.
+   * A large removal by new rules waits for holdFor: in mode Enforce, more than this number of pods, and more than half of the pods that this policy governs. 0 turns it off. Absent (the default): more than 10 pods, and more than a tenth of those that the rules could ever delete; pods that run do not count there. The controller counts all pods that are due, whatever maxDeletesPerPass.
    */
   holdAbove?: number | undefined;
   /**
-   * Duration, from the first pass under a new generation in mode Enforce, in which no pass may remove more than holdAbove allows. The annotation gc.dustpan.dev/skip-hold with the generation as its value ends it at once. Default 5m.
+   * Duration, from the first pass under new rules in mode Enforce, in which no pass may remove more than holdAbove allows. Rules are new after a change of this policy, of what the policies above it select, or of the version of dustpan. The annotation gc.dustpan.dev/skip-hold with the id of the rules (status.hold.rulesId) as its value ends it at once. Default 5m.
    */
   holdFor?: string | undefined;
 }
@@ -362,11 +362,11 @@ export interface GCPolicySpecNodesImageGC {
    */
   maxImagesPerPass?: number | undefined;
   /**
-   * A large removal by a new generation of this policy waits for holdFor: in mode Enforce, more than this number of images of a node, and more than half of the images that the node may lose. Default 10; 0 turns it off.
+   * A large removal by new rules waits for holdFor: in mode Enforce, more than this number of images of a node, and more than half of the images that the node may lose. 0 turns it off. Absent (the default): more than 10 images, and more than a tenth of those that the node may lose.
    */
   holdAbove?: number | undefined;
   /**
-   * Duration, from the first pass under a new generation in mode Enforce, in which no pass may remove more than holdAbove allows. The annotation gc.dustpan.dev/skip-hold with the generation as its value ends it at once. Default 5m.
+   * Duration, from the first pass under new rules in mode Enforce, in which no pass may remove more than holdAbove allows. Rules are new after a change of this policy, of what the policies above it select, or of the version of dustpan. The annotation gc.dustpan.dev/skip-hold with the id of the rules (status.hold.rulesId) as its value ends it at once. Default 5m.
    */
   holdFor?: string | undefined;
   /**
@@ -651,7 +651,7 @@ export interface GCPolicyStatus {
    */
   lastPassTime?: string | undefined;
   /**
-   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy), BudgetsExceeded (a namespace exceeds its budget; absent without namespaceBudgets), ImagesRemoved (no governed node has an image that nodes.imageGC.remove selects; absent without such entries).
+   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by new rules waits), Degraded (a problem limits the policy), BudgetsExceeded (a namespace exceeds its budget; absent without namespaceBudgets), ImagesRemoved (no governed node has an image that nodes.imageGC.remove selects; absent without such entries).
    */
   conditions?: GCPolicyStatusCondition[] | undefined;
   hold?: GCPolicyStatusHold | undefined;
@@ -688,15 +688,15 @@ export interface GCPolicyStatusCondition {
   type: string;
 }
 /**
- * The generation that is in force in mode Enforce, and the large deletion of pods that waits.
+ * The rules that are in force in mode Enforce, and the large deletion of pods that waits.
  */
 export interface GCPolicyStatusHold {
   /**
-   * Generation that the controller applied to pods in its last pass.
+   * Id of the rules that the controller applied to pods in its last pass. It changes with this policy, with what the policies above it select, and with the version of dustpan.
    */
-  generation: number;
+  rulesId: string;
   /**
-   * Time of the first pass under this generation. pods.safety.holdFor counts from it.
+   * Time of the first pass under these rules. pods.safety.holdFor counts from it.
    */
   since: string;
   /**
@@ -766,7 +766,7 @@ export interface GCPolicyStatusNodes {
    */
   keepListAtRisk?: number | undefined;
   /**
-   * Governed nodes on which a large removal of images by a new generation waits.
+   * Governed nodes on which a large removal of images by new rules waits.
    */
   holding?: number | undefined;
   /**

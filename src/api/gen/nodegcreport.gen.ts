@@ -49,7 +49,7 @@ export interface NodeGCReportStatus {
   agentVersion?: string | undefined;
   policy?: NodeGCReportStatusPolicy | undefined;
   /**
-   * Conditions: Ready (not degraded), KeepListAtRisk (the kubelet may remove images that the policy keeps), PressureAhead (the node is short of disk, inodes or memory, or will be soon), Holding (a large removal of images by a new generation of the policy waits), Degraded (a problem limits the agent).
+   * Conditions: Ready (not degraded), KeepListAtRisk (the kubelet may remove images that the policy keeps), PressureAhead (the node is short of disk, inodes or memory, or will be soon), Holding (a large removal of images by new rules of the policy waits), Degraded (a problem limits the agent).
    */
   conditions?: NodeGCReportStatusCondition[] | undefined;
   runtime?: NodeGCReportStatusRuntime | undefined;

@@ -7,6 +7,7 @@ import {
   type Policy,
   type TerminatedPolicy,
 } from './policy.ts';
+import { withRulesIds } from './rules-id.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
 
 /** The label of a pod, a namespace or a node that opts it out of all rules. */
@@ -18,7 +19,7 @@ export const TTL_ANNOTATION = 'gc.dustpan.dev/ttl-after-finished';
 /** Among the keys of labels that are kept, it stands for the reasons and exit codes of containers; it is no key of a label. */
 export const CONTAINER_ENDS = 'status.containerStatuses[*].state.terminated';
 
-/** The annotation of a policy whose value is a generation: the hold of that generation ends at once. */
+/** The annotation of a policy whose value is its `rulesId`: the hold of these rules ends at once. */
 export const SKIP_HOLD_ANNOTATION = 'gc.dustpan.dev/skip-hold';
 
 type Labels = Readonly<Record<string, string>>;
@@ -46,10 +47,12 @@ function globsOf(names: ReadonlySet<string>): readonly ((name: string) => boolea
 
 type AnyPolicy = Policy | InvalidPolicy;
 
-/** Sorts policies by priority, then by name: the first that selects an object governs it. An unreadable priority is the highest. */
-export function rankPolicies(policies: readonly AnyPolicy[]): readonly AnyPolicy[] {
-  return policies.toSorted(byRank);
-}
+/**
+ * Sorts policies by priority, then by name: the first that selects an object governs it. An unreadable priority is the highest. Sets the `rulesId` of
+ * each valid policy.
+ */
+export const rankPolicies = (policies: readonly AnyPolicy[]): readonly AnyPolicy[] =>
+  withRulesIds(policies.toSorted(byRank));
 
 function byRank(a: AnyPolicy, b: AnyPolicy): number {
   const [first, second] = [a.priority ?? Infinity, b.priority ?? Infinity];

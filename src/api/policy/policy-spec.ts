@@ -20,6 +20,7 @@ import {
   type ThresholdSignal,
 } from '../node-pressure.ts';
 import { SKIP_HOLD_ANNOTATION } from './matching.ts';
+import { isRulesId } from './rules-id.ts';
 import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
@@ -178,7 +179,7 @@ export function parsePolicy(raw: unknown): Policy | InvalidPolicy {
   });
   if (valid !== undefined && identity.name !== '') {
     const skipHoldOf = skippedHold(metadata['annotations']);
-    return { ...identity, skipHoldOf, ...policyOfSpec(decodeSpec(valid)) };
+    return { ...identity, rulesId: '', skipHoldOf, ...policyOfSpec(decodeSpec(valid)) };
   }
   const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
   const isRanked = !problems.some((problem) => /^spec\.(mode|priority): /.test(problem));
@@ -231,10 +232,10 @@ const identityOf = ({
   generation: typeof generation === 'number' ? generation : 0,
 });
 
-/** Any other value than a generation ends no hold. */
-function skippedHold(annotations: unknown): number | undefined {
+/** Any other value than a fingerprint ends no hold. */
+function skippedHold(annotations: unknown): string | undefined {
   const value = isObject(annotations) ? annotations[SKIP_HOLD_ANNOTATION] : undefined;
-  return typeof value === 'string' && /^[0-9]{1,16}$/.test(value) ? Number(value) : undefined;
+  return typeof value === 'string' && isRulesId(value) ? value : undefined;
 }
 
 const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');

@@ -22,8 +22,10 @@ export interface Policy {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  /** The generation whose hold the annotation gc.dustpan.dev/skip-hold ends; undefined = none. */
-  readonly skipHoldOf: number | undefined;
+  /** Fingerprint of what decides about removals under this policy (`rankPolicies`); '' before policies are ranked. */
+  readonly rulesId: string;
+  /** The `rulesId` whose hold the annotation gc.dustpan.dev/skip-hold ends; undefined = none. */
+  readonly skipHoldOf: string | undefined;
   readonly mode: 'DryRun' | 'Enforce';
   readonly priority: number;
   readonly pods: PodsPolicy | undefined;
@@ -43,10 +45,10 @@ export interface PodsPolicy {
   readonly hold: HoldRule;
 }
 
-/** When a large removal by a new generation of a policy waits. */
+/** When a large removal by new rules of a policy waits. */
 export interface HoldRule {
-  /** Number of objects, pods or images of a node; 0 = off. */
-  readonly above: number;
+  /** Number of objects, pods or images of a node; 0 = off, undefined = the default (`removableAtOnce`). */
+  readonly above: number | undefined;
   readonly forMs: number;
 }
 

@@ -55,7 +55,7 @@ export interface ImageInventory {
   /** Largest first, at most 64. */
   readonly listed: readonly ListedImage[];
   readonly disk: ImageDisk | undefined;
-  /** The large removal by a new generation that waits; undefined = none. */
+  /** The large removal by new rules that waits; undefined = none. */
   readonly held?: HeldImages | undefined;
   /** The entries of nodes.imageGC.remove that have not ended; undefined = none. */
   readonly removeList?: readonly RemoveProgress[] | undefined;

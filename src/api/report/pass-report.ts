@@ -26,10 +26,11 @@ export interface PolicyPassReport {
   readonly hold: ReportedHold | undefined;
 }
 
-/** The generation of a policy that is in force in mode Enforce. */
+/** The rules of a policy that are in force in mode Enforce. */
 export interface ReportedHold {
-  readonly generation: number;
-  /** Time of the first pass under it. */
+  /** `Policy.rulesId`. */
+  readonly rulesId: string;
+  /** Time of the first pass under them. */
   readonly since: Date;
   /** Set while a large deletion waits. */
   readonly held: { readonly due: number; readonly until: Date } | undefined;

@@ -7,7 +7,7 @@ import { nodeFolderIn, type NodeFolder } from '../../snapshot/node-folder.ts';
 import type { NodePart, UnreadNode } from '../../snapshot/plan-facts.ts';
 import { withMissingRight } from '../cli/denied.ts';
 import { podsOnNode } from '../plan/local-node.ts';
-import { userAgent } from '../version/version.ts';
+import { userAgent } from '../../runtime/version.ts';
 import { findAgents } from './find.ts';
 import { agentContainer, snapshotCommand, type AgentPod } from './pod.ts';
 

@@ -20,7 +20,7 @@ import { exitCode } from '../cli/exit.ts';
 import { preflight, PreflightError } from '../controller/preflight.ts';
 import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/system.ts';
-import { revision, version } from '../version/version.ts';
+import { revision, version } from '../../runtime/version.ts';
 
 /** Runs the agent of one node until SIGTERM; resolves with 0. */
 export async function runAgent(config: AgentConfig): Promise<number> {

@@ -51,7 +51,7 @@ import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
 import { sharedUsage } from './kubelet-usage.ts';
 import { kubeletThresholds, reliefOf } from './relief.ts';
-import { version } from '../version/version.ts';
+import { version } from '../../runtime/version.ts';
 
 interface AgentUnitsDeps {
   readonly config: Pick<

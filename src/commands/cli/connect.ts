@@ -6,7 +6,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { KubeConfigSource } from './config.ts';
 import type { PersonConnection } from './connection.ts';
 import { UsageError } from './exit.ts';
-import { userAgent } from '../version/version.ts';
+import { userAgent } from '../../runtime/version.ts';
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 

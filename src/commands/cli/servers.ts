@@ -10,7 +10,7 @@ import { registerProcessMetrics } from '../../runtime/serving/process-metrics.ts
 import { ServingCertificate } from '../../runtime/serving/serving-certificate.ts';
 import type { Connected } from './connect.ts';
 import type { MetricsSecurity } from './config.ts';
-import { revision, version } from '../version/version.ts';
+import { revision, version } from '../../runtime/version.ts';
 
 interface ServersOptions {
   readonly config: {

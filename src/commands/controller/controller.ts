@@ -22,7 +22,7 @@ import { exitCode } from '../cli/exit.ts';
 import { preflight } from './preflight.ts';
 import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/system.ts';
-import { revision, version } from '../version/version.ts';
+import { revision, version } from '../../runtime/version.ts';
 
 /** The lists that the controller cannot work without. */
 const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/${name}` }));

@@ -1,14 +1,13 @@
 import type { HoldRule, Policy } from '../../api/policy/policy.ts';
-import { holdLeftMs } from '../../gc/hold.ts';
-import { holdText } from '../../gc/reasons/hold-words.ts';
+import { holdLeftMs, type HoldCounts } from '../../gc/hold.ts';
+import { aboveText, holdText } from '../../gc/reasons/hold-words.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 
-interface Removal {
+interface Removal extends HoldCounts {
   readonly due: number;
-  readonly governed: number;
   /** undefined = nothing waits. */
   readonly leftMs: number | undefined;
-  /** Whether it is known since when the generation is in force. */
+  /** Whether it is known since when the rules are in force. */
   readonly isKnown: boolean;
   readonly now: Date;
   /** `delete 3 of 4 pods`. */
@@ -16,7 +15,7 @@ interface Removal {
   readonly field: string;
 }
 
-/** A large removal that waits, or that would wait if its generation were new. */
+/** A large removal that waits, or that would wait if its rules were new. */
 export function holdNotes(
   policy: Policy,
   hold: HoldRule,
@@ -27,6 +26,6 @@ export function holdNotes(
   if (isKnown || holdLeftMs(policy, hold, { ...numbers, inForceForMs: 0 }) === undefined) return [];
   const time = formatDuration(hold.forMs);
   return [
-    `GCPolicy ${policy.name} would ${removal}: if its generation is new, dustpan waits ${time} before (${field}=${hold.above}).`,
+    `GCPolicy ${policy.name} would ${removal}: if its rules are new, dustpan waits ${time} before (${field}=${aboveText(hold.above)}).`,
   ];
 }

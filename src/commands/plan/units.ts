@@ -3,7 +3,6 @@ import { plannedContainers, planContainerGc } from '../../agent/containergc/plan
 import { observeGone } from '../../agent/containergc/pods.ts';
 import { explainContainer } from '../../agent/containergc/words.ts';
 import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
-import { isRecorded } from '../../agent/imagegc/hold.ts';
 import { planImageGc } from '../../agent/imagegc/plan.ts';
 import { observeImages } from '../../agent/imagegc/records.ts';
 import { missingAfter } from '../../agent/nodepressure/demands.ts';
@@ -30,6 +29,7 @@ import { planPodGc } from '../../controllers/podgc/plan.ts';
 import type { Decision as Planned } from '../../gc/decision.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
 import { explainPod } from '../../controllers/podgc/words.ts';
+import { inForceForMs } from '../../gc/hold.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
@@ -100,18 +100,18 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
 function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   if (facts.policies === undefined) return { decisions: [], totals: undefined };
   const seen = factsOf(facts, options);
-  const { inForceForMs } = seen;
   const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
   const decisions = listed(decisionsOf(plan), (one) => explainPod(one, plan), { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
-  const notes = plan.policies.flatMap(({ policy, governed, selected: due, holdLeftMs: leftMs }) =>
+  const notes = plan.policies.flatMap(({ policy, governed, removable, selected: due, holdLeftMs: leftMs }) =>
     policy.pods === undefined
       ? []
       : holdNotes(policy, policy.pods.hold, {
           due,
           governed,
+          removable,
           leftMs,
-          isKnown: inForceForMs.has(policy.name),
+          isKnown: seen.inForceForMs.has(policy.name),
           now: options.now,
           removal: `delete ${due} of ${governed} pods`,
           field: 'pods.safety.holdAbove',
@@ -151,10 +151,10 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       now,
     },
   );
-  const inForce = policiesInForce(facts);
+  const inForce = namesInForce(facts);
   const observed = {
     ...first,
-    inForceForMs: inForceForMs(inForce, facts, now),
+    inForceForMs: rulesInForceForMs(facts, now),
     // A controller that runs applies a proposed policy, with other limits perhaps, to the nodes that it has seen.
     leftOpenForMs: new Map([...first.leftOpenForMs].filter(([name]) => inForce.has(name))),
   };
@@ -170,25 +170,23 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
   };
 }
 
-/** Only the status shows whether a generation is new; for proposed policies nothing does. */
-const inForceForMs = (
-  policies: ReadonlyMap<string, Policy | InvalidPolicy>,
-  { inForce }: PlanFacts,
-  now: Date,
-): PodGcFacts['inForceForMs'] =>
+/** Only the status shows whether rules are new; for proposed policies nothing does. */
+const rulesInForceForMs = ({ policies = [], inForce }: PlanFacts, now: Date): PodGcFacts['inForceForMs'] =>
   new Map(
-    [...policies.values()].flatMap(({ name, generation }) => {
-      const known = inForce?.get(name);
-      return known?.generation === generation ? [[name, now.getTime() - known.since.getTime()]] : [];
+    policies.flatMap((policy) => {
+      const ms = isInvalid(policy) ? undefined : inForceForMs(policy, inForce?.get(policy.name), now);
+      return ms === undefined ? [] : [[policy.name, ms]];
     }),
   );
 
-/** The policies of the plan that are in force, by name: not those of `--policy`. */
-const policiesInForce = ({
-  policies = [],
-  replaced = policies,
-}: PlanFacts): ReadonlyMap<string, Policy | InvalidPolicy> =>
-  new Map(policies.filter((one) => replaced.includes(one)).map((one) => [one.name, one]));
+/** Names of the policies of the plan that are in force: not of those of `--policy`. Ranking copies a policy, but not its blocks. */
+function namesInForce({ policies = [], replaced = policies }: PlanFacts): ReadonlySet<string> {
+  const isSame = (a: Policy | InvalidPolicy, b: Policy | InvalidPolicy): boolean =>
+    a.uid === b.uid && a.pods === b.pods;
+  return new Set(
+    policies.filter((one) => replaced.some((before) => isSame(one, before))).map(({ name }) => name),
+  );
+}
 
 const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({
   items: items ?? new Map<string, T>(),
@@ -213,8 +211,9 @@ function imageHoldNotes(
   return holdNotes(policy, rule.hold, {
     due,
     governed: unused,
+    removable: unused,
     leftMs,
-    isKnown: isRecorded(state.inForce, policy),
+    isKnown: inForceForMs(policy, state.inForce, now) !== undefined,
     now,
     removal: `remove ${due} of ${unused} unused images of node ${name}`,
     field: 'nodes.imageGC.holdAbove',

@@ -143,7 +143,14 @@ function ofPolicy(
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True'), describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
-    ...shadowed(policy, parsed, ranked.slice(0, ranked.indexOf(parsed))),
+    ...shadowed(
+      policy,
+      parsed,
+      ranked.slice(
+        0,
+        ranked.findIndex(({ name }) => name === parsed.name),
+      ),
+    ),
     ...unseen(policy, now),
     ...(hasAgents ? behind(policy, now) : []),
   ];

@@ -1,7 +1,7 @@
 import { LenientCommand } from '../cli/option.ts';
 import { formatted, outputOption } from '../cli/output.ts';
 import type { System } from '../cli/system.ts';
-import { platform, revision, version } from './version.ts';
+import { platform, revision, version } from '../../runtime/version.ts';
 
 export const versionLine = (): string =>
   `dustpan ${version} (revision ${revision}, node ${process.version}, ${platform()})`;

@@ -109,7 +109,7 @@ interface Held extends Pick<PolicyVerdicts, 'policy' | 'governed' | 'selected'> 
   readonly until: Date;
 }
 
-/** The first large deletion by a new generation of a policy waits. */
+/** The first large deletion by new rules waits. */
 export const holding = ({ policy, selected, governed, until }: Held): EventSpec => ({
   regarding: policyRef(policy),
   type: 'Warning',

@@ -29,7 +29,7 @@ export interface PodGcFacts {
   readonly finishedForMs: ReadonlyMap<string, number>;
   /** Pods whose deletion has failed, by UID. */
   readonly failedBefore: ReadonlyMap<string, FailedBefore>;
-  /** How long the generation of each policy in mode Enforce has been in force, by the policy's name, in the same unit; no entry = unknown: nothing is held. */
+  /** How long the rules of each policy in mode Enforce have been in force, by the policy's name, in the same unit; no entry = unknown: nothing is held. */
   readonly inForceForMs: ReadonlyMap<string, number>;
 }
 
@@ -184,9 +184,11 @@ export interface PolicyVerdicts {
   readonly byNamespace: ReadonlyMap<string, Line>;
   /** Pods that the rules select, whether this pass deletes them, a later one, or none before the end of the hold. */
   readonly selected: number;
-  /** Set while a large deletion by a new generation waits: then this policy deletes no pod. */
+  /** Pods that the rules could ever delete, without those that run. */
+  readonly removable: number;
+  /** Set while a large deletion by new rules waits: then this policy deletes no pod. */
   readonly holdLeftMs: number | undefined;
-  /** How long such a deletion waits from the first pass under the generation. */
+  /** How long such a deletion waits from the first pass under the rules. */
   readonly holdForMs: number;
 }
 

@@ -2,7 +2,7 @@ import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/pol
 import { inForceAt, type InForce, type InForceByName } from '../../gc/hold.ts';
 import type { PassTime } from './nodes.ts';
 
-/** A generation that is in force, with the same time on the monotonic clock. */
+/** Rules that are in force, with the same time on the monotonic clock. */
 interface InForceHere extends InForce {
   readonly sinceMs: number;
 }
@@ -14,7 +14,7 @@ interface ObservedAt extends Pick<PassTime, 'monotonicMs'> {
   readonly now: Date;
 }
 
-/** Adds the generations of a pass to those of earlier passes, and of an earlier controller: a restart neither ends nor begins a hold. */
+/** Adds the rules of a pass to those of earlier passes, and of an earlier controller: a restart neither ends nor begins a hold. */
 export function observeInForce(
   before: InForceByPolicy,
   policies: readonly (Policy | InvalidPolicy)[],
@@ -24,11 +24,11 @@ export function observeInForce(
   const inForce = new Map<string, InForceHere>();
   for (const policy of policies) {
     if (isInvalid(policy) || policy.mode === 'DryRun' || policy.pods === undefined) continue;
-    const { uid, name, generation } = policy;
+    const { uid, name, rulesId } = policy;
     const known = before.get(uid);
-    if (known?.generation === generation) inForce.set(uid, known);
+    if (known?.rulesId === rulesId) inForce.set(uid, known);
     else {
-      const found = inForceAt(generation, stored.get(name), now);
+      const found = inForceAt(policy, stored.get(name), now);
       inForce.set(uid, { ...found, sinceMs: monotonicMs - (now.getTime() - found.since.getTime()) });
     }
   }

@@ -59,6 +59,7 @@ interface Judged {
   readonly orphans: OrphanVerdicts;
   /** Unordered; each pod once. */
   readonly selected: readonly PodDeletion[];
+  readonly removable: number;
   /** Set while all of them wait. */
   readonly hold: Hold | undefined;
 }
@@ -73,17 +74,32 @@ function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, g
   const orphans = judgeOrphans(group, facts, given);
   const byNode = [...outOfService(group, facts.nodes), ...orphans.due, ...unscheduled(group)];
   const selected = firstRuleWins(terminated.due, byNode);
-  return { group, terminated, orphans, selected, hold: holdOf(group, selected, facts) };
+  const removable = removableBy(group, selected);
+  return {
+    group,
+    terminated,
+    orphans,
+    selected,
+    removable,
+    hold: holdOf(group, { selected, removable }, facts),
+  };
+}
+
+/** Counts the pods that the rules could ever delete: the finished ones, and those that a rule selects now. Other pods first have to finish or to lose their node. */
+function removableBy({ rules, terminated }: Group, selected: readonly PodDeletion[]): number {
+  if (rules.terminated === undefined) return selected.length;
+  return terminated.length + selected.filter(({ target }) => !isTerminated(target.pod)).length;
 }
 
 function holdOf(
   { policy, rules, pods }: Group,
-  selected: readonly PodDeletion[],
+  { selected, removable }: Pick<Judged, 'selected' | 'removable'>,
   { inForceForMs }: PodGcFacts,
 ): Hold | undefined {
   const removal = {
     due: selected.length,
     governed: pods.length,
+    removable,
     inForceForMs: inForceForMs.get(policy.name),
   };
   const leftMs = holdLeftMs(policy, rules.hold, removal);
@@ -170,7 +186,7 @@ const isAtLimit = (policy: Policy, count: number): boolean => limitOf(policy) > 
 /** 0 = none. */
 const limitOf = ({ pods }: Policy): number => pods?.safety.maxDeletesPerPass ?? 0;
 
-const verdictsOf = ({ group, terminated, orphans, selected, hold }: Judged): PolicyVerdicts => ({
+const verdictsOf = ({ group, terminated, orphans, selected, removable, hold }: Judged): PolicyVerdicts => ({
   policy: group.policy,
   governed: group.pods.length,
   terminated: group.terminated.length,
@@ -180,6 +196,7 @@ const verdictsOf = ({ group, terminated, orphans, selected, hold }: Judged): Pol
   overall: terminated.overall,
   byNamespace: terminated.byNamespace,
   selected: selected.length,
+  removable,
   holdLeftMs: hold?.leftMs,
   holdForMs: group.rules.hold.forMs,
 });

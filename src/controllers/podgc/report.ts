@@ -79,15 +79,15 @@ function reportedHold(
 ): ReportedHold | undefined {
   const found = inForce.get(uid);
   if (found === undefined) return undefined;
-  const { generation, since } = found;
+  const { rulesId, since } = found;
   const until = new Date(since.getTime() + holdForMs);
-  return { generation, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
+  return { rulesId, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
 }
 
 /** Conditions that have been recorded already, so that it is not recorded again. */
 export interface Noticed {
   readonly tripped: ReadonlySet<string>;
-  /** UIDs and generations of policies. */
+  /** `rulesId` of policies. */
   readonly held: ReadonlySet<string>;
 }
 
@@ -112,13 +112,11 @@ export function notices(
   return {
     events: [
       ...open.filter(({ policy }) => !noticed.tripped.has(policy.uid)).map(tripped),
-      ...waiting.filter(({ policy }) => !noticed.held.has(generationKey(policy))).map(holding),
+      ...waiting.filter(({ policy }) => !noticed.held.has(policy.rulesId)).map(holding),
     ],
     noticed: {
       tripped: new Set(open.map(({ policy }) => policy.uid)),
-      held: new Set(waiting.map(({ policy }) => generationKey(policy))),
+      held: new Set(waiting.map(({ policy }) => policy.rulesId)),
     },
   };
 }
-
-const generationKey = ({ uid, generation }: Policy): string => `${uid}/${generation}`;

@@ -488,8 +488,7 @@ function explainPace(rules: PodsPolicy | undefined): Why {
 }
 
 function explainHeld(verdicts: Verdicts): Why {
-  const { policy, selected: due = 0, governed = 0 } = verdicts ?? {};
+  const { policy, selected: due = 0, governed = 0, removable = 0 } = verdicts ?? {};
   if (policy?.pods === undefined) return { detail: podReasons.Holding.meaning };
-  const { above, forMs } = policy.pods.hold;
-  return explainHold(held, { above, forMs, due, governed, generation: policy.generation });
+  return explainHold(held, policy.pods.hold, { due, governed, removable });
 }

@@ -10,8 +10,8 @@ export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['h
   return report?.hold === undefined ? stored?.hold : statusHold(report.hold);
 }
 
-const statusHold = ({ generation, since, held }: ReportedHold): StatusHold => ({
-  generation,
+const statusHold = ({ rulesId, since, held }: ReportedHold): StatusHold => ({
+  rulesId,
   since: metaTime(since),
   until: held && metaTime(held.until),
   due: held?.due,
@@ -25,7 +25,7 @@ export function holdingClaim(facts: StatusFacts, hold: PolicyStatus['hold']): Cl
     return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy is invalid' };
   if (policy.mode === 'DryRun')
     return { type, status: 'False', reason: 'ModeDryRun', message: 'Mode DryRun: nothing waits' };
-  const isCurrent = hold?.generation === policy.generation;
+  const isCurrent = hold?.rulesId === policy.rulesId;
   const held = (isCurrent ? heldPods(policy, facts, hold) : undefined) ?? heldOnNodes(policy, facts);
   if (held !== undefined) return { type, status: 'True', ...held };
   if (policy.pods !== undefined && !isCurrent) return { ...noPassYet, type };
@@ -48,6 +48,6 @@ function heldPods(
 function heldOnNodes(policy: Policy, { nodes }: StatusFacts): Held {
   if (nodes === undefined || nodes.holding === 0) return undefined;
   const where = `On ${nodes.holding} of ${nodes.desired} nodes`;
-  const message = `${where} a large removal of images by generation ${policy.generation} waits; their NodeGCReports show until when. ${holdCommands(policy)}`;
+  const message = `${where} a large removal of images waits, because the rules of the policy are new; their NodeGCReports show until when. ${holdCommands(policy)}`;
   return { reason: 'NodesHolding', message };
 }

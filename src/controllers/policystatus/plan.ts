@@ -83,13 +83,9 @@ export function writeAfterMs(planned: PolicyStatus, stored: PolicyStatus | undef
   return sums(planned) === sums(stored) ? undefined : sumsMs;
 }
 
-/** The generation in force is written at once: a restart must not begin its hold again. */
+/** The rules in force are written at once: a restart must not begin its hold again. */
 const statuses = ({ observedGeneration, conditions, hold }: PolicyStatus): string =>
-  JSON.stringify([
-    observedGeneration,
-    hold?.generation,
-    conditions.map(({ type, status }) => [type, status]),
-  ]);
+  JSON.stringify([observedGeneration, hold?.rulesId, conditions.map(({ type, status }) => [type, status])]);
 
 function substance({ conditions, pods, nodes }: PolicyStatus): string {
   const claimed = conditions.map(({ type, status, reason, message }) =>

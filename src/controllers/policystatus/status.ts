@@ -43,7 +43,7 @@ export interface PolicyStatus {
 
 /** Times in RFC 3339; `until` and `due` undefined = nothing waits. */
 export interface StatusHold {
-  readonly generation: number;
+  readonly rulesId: string;
   readonly since: string;
   readonly until?: string | undefined;
   readonly due?: number | undefined;

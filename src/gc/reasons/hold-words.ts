@@ -1,14 +1,12 @@
-import type { HoldRule } from '../../api/policy/policy.ts';
+import type { HoldRule, Policy } from '../../api/policy/policy.ts';
 import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
+import { defaultAbove, removableAtOnce, type HoldCounts } from '../hold.ts';
 import type { Meaning, Why } from '../words.ts';
 
-/** A large removal by a new generation of a policy. */
-interface HeldRemoval extends HoldRule {
+interface HeldRemoval extends HoldCounts {
   readonly due: number;
-  readonly governed: number;
-  readonly generation: number;
 }
 
 /** `what`: the objects, in the plural; `field`: the block of the policy that has holdAbove. */
@@ -18,34 +16,44 @@ interface Held {
 }
 
 export const holdMeaning = ({ what, field }: Held): Meaning => ({
-  meaning: `It is due, but a new generation of the policy would remove many ${what}, and its first large pass waits for ${field}.holdFor.`,
-  change: `${field}.holdFor has passed since the first pass under this generation; or somebody sets the annotation gc.dustpan.dev/skip-hold of the policy to its generation.`,
+  meaning: `It is due, but the rules of the policy are new and would remove many ${what}: the first large pass waits for ${field}.holdFor.`,
+  change: `${field}.holdFor has passed since the first pass under these rules; or somebody sets the annotation gc.dustpan.dev/skip-hold of the policy to the id of its rules.`,
 });
 
 export const explainHold = (
   { what, field }: Held,
-  { due, governed, generation, above, forMs }: HeldRemoval,
+  { above, forMs }: HoldRule,
+  { due, ...counts }: HeldRemoval,
 ): Why => ({
   detail:
-    `It is due, but generation ${generation} of the policy would remove ${due} of ${governed} ${what}: more than ${above}, and more than half. ` +
-    `The first such pass of a generation waits ${formatDuration(forMs)}.`,
-  field: `${field}.holdAbove=${above}, ${field}.holdFor=${formatDuration(forMs)}`,
+    `It is due, but the rules of the policy are new: the policy, one above it, or the version of dustpan has changed. ` +
+    `They would remove ${due} of ${counts.governed} ${what}: more than ${limitText(above, counts)}. ` +
+    `The first such pass waits ${formatDuration(forMs)}.`,
+  field: `${field}.holdAbove=${aboveText(above)}, ${field}.holdFor=${formatDuration(forMs)}`,
 });
 
-interface HeldPolicy {
-  readonly name: string;
-  readonly generation: number;
+/** The field holdAbove as a text. */
+export const aboveText = (above: number | undefined): string => (above === undefined ? 'unset' : `${above}`);
+
+function limitText(above: number | undefined, counts: HoldCounts): string {
+  if (above !== undefined) return `${above}, and more than half`;
+  const { removable } = counts;
+  return removableAtOnce({ above }, counts) > defaultAbove
+    ? `a tenth of the ${removable} that the rules could ever remove`
+    : `${defaultAbove}`;
 }
 
-/** What a generation would remove, until when it waits (in whole seconds, as in the status), and what to do. */
+type HeldPolicy = Pick<Policy, 'name' | 'rulesId'>;
+
+/** What new rules would remove, until when it waits (in whole seconds, as in the status), and what to do. */
 export const holdText = (policy: HeldPolicy, removal: string, until: Date): string =>
-  `Generation ${policy.generation} would ${removal}; dustpan waits until ${metaTime(until)}. ${holdCommands(policy)}`;
+  `The rules of the policy are new and would ${removal}; dustpan waits until ${metaTime(until)}. ${holdCommands(policy)}`;
 
 /** The same of the images of a node. */
 export const heldImagesText = (policy: HeldPolicy, { due, unused, until }: HeldImages): string =>
   holdText(policy, `remove ${due} of ${unused} unused images of this node`, until);
 
-/** How to end the hold of a generation, or take the policy back. */
-export const holdCommands = ({ name, generation }: HeldPolicy): string =>
-  `To go on now: kubectl annotate gcpolicy ${name} --overwrite gc.dustpan.dev/skip-hold=${generation}. ` +
+/** How to end the hold of these rules, or take the policy back. */
+export const holdCommands = ({ name, rulesId }: HeldPolicy): string =>
+  `To go on now: kubectl annotate gcpolicy ${name} --overwrite gc.dustpan.dev/skip-hold=${rulesId}. ` +
   `To take it back: kubectl patch gcpolicy ${name} --type=merge -p '{"spec":{"mode":"DryRun"}}'`;

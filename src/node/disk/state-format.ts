@@ -16,12 +16,8 @@ export interface AgentState {
   readonly images: ReadonlyMap<string, ImageRecord>;
   /** Oldest first. */
   readonly removed: readonly RemovedImage[];
-  /** The generation in mode Enforce that governs the images; undefined = none was applied yet. */
-  readonly inForce?: NodeInForce | undefined;
-}
-
-export interface NodeInForce extends InForce {
-  readonly policyUid: string;
+  /** The rules in mode Enforce that govern the images; undefined = none were applied yet. */
+  readonly inForce?: InForce | undefined;
 }
 
 export const emptyState: AgentState = { images: new Map(), removed: [] };
@@ -42,7 +38,8 @@ export function parseState(text: string): ParsedState {
   if (version !== currentVersion)
     return startOver(`version: is ${version}, this dustpan reads ${currentVersion}`);
   try {
-    const known = readInForce(inForce);
+    // An unreadable one counts as missing: then a hold begins anew.
+    const known = parseInForce(inForce);
     const state = { images: readImages(images), removed: readRemoved(removed) };
     return { kind: 'read', state: known === undefined ? state : { ...state, inForce: known } };
   } catch (err) {
@@ -65,7 +62,7 @@ export function formatState({ images, removed, inForce }: AgentState): string {
     version: currentVersion,
     images: Object.fromEntries(entries) as unknown,
     removed: removed.map(({ digest, atMs, what }) => ({ digest, at: timeText(atMs), ...what })),
-    inForce: inForce && { policy: inForce.policyUid, generation: inForce.generation, since: inForce.since },
+    inForce,
   })}\n`;
 }
 
@@ -110,13 +107,6 @@ function readRemoved(raw: unknown): readonly RemovedImage[] {
 function readWhat({ name, reason, policy }: Readonly<Record<string, unknown>>): RemovedImage['what'] {
   if (typeof reason !== 'string' || typeof policy !== 'string') return undefined;
   return { name: typeof name === 'string' ? name : undefined, reason, policy };
-}
-
-/** An unreadable one counts as missing: then a hold begins anew. */
-function readInForce(raw: unknown): NodeInForce | undefined {
-  const known = parseInForce(raw);
-  const policyUid = isObject(raw) ? raw['policy'] : undefined;
-  return known === undefined || typeof policyUid !== 'string' ? undefined : { policyUid, ...known };
 }
 
 function readTime(raw: unknown, path: string): number {

@@ -17,8 +17,8 @@ test.each<{ readonly name: string; readonly next: readonly object[]; readonly ch
   { name: 'the same in another order', next: [b, a], changed: false },
   { name: 'another status alone', next: [stored('a', { status: { conditions: [] } }), b], changed: false },
   {
-    ...{ name: 'the end of the hold of a generation', changed: true },
-    next: [stored('a', { annotations: { 'gc.dustpan.dev/skip-hold': '1' } }), b],
+    ...{ name: 'the end of a hold', changed: true },
+    next: [stored('a', { annotations: { 'gc.dustpan.dev/skip-hold': '0123456789ab' } }), b],
   },
   {
     ...{ name: 'another annotation', changed: false },

@@ -19,6 +19,7 @@ describe('defaults', () => {
     const metadata = { name: 'p', uid: 'u', generation: 3 };
     expect(parsePolicy({ metadata, spec: {} })).toEqual({
       ...metadata,
+      rulesId: '',
       mode: 'DryRun',
       priority: 0,
       pods: undefined,
@@ -27,7 +28,8 @@ describe('defaults', () => {
   });
 
   test.each([
-    { name: 'a generation', value: '3', expected: 3 },
+    { name: 'the id of rules', value: '0123456789ab', expected: '0123456789ab' },
+    { name: 'a generation, as before', value: '3', expected: undefined },
     { name: 'no annotation', value: undefined, expected: undefined },
     { name: 'another text', value: 'yes', expected: undefined },
   ])('the annotation that ends a hold: $name', ({ value, expected }) => {

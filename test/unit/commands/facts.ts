@@ -1,12 +1,13 @@
 import type { StorageUsage } from '../../../src/api/local-storage.ts';
 import type { DiskSignal } from '../../../src/api/node-pressure.ts';
 import { rankPolicies } from '../../../src/api/policy/matching.ts';
-import type {
-  InvalidPolicy,
-  NodePressurePolicy,
-  NodesPolicy,
-  Policy,
-  TerminatedPolicy,
+import {
+  isInvalid,
+  type InvalidPolicy,
+  type NodePressurePolicy,
+  type NodesPolicy,
+  type Policy,
+  type TerminatedPolicy,
 } from '../../../src/api/policy/policy.ts';
 import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
 import { planUnits } from '../../../src/commands/plan/units.ts';
@@ -45,11 +46,15 @@ export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly
   pods,
 });
 
+/** With the same id of the rules, whatever fields policies have: texts name it. */
+const withFixedId = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
+  isInvalid(one) ? one : { ...one, rulesId: `rules-${one.name}` };
+
 export function factsOf(facts: Facts): PlanFacts {
   const { pods = [], nodes = [node('node-1')], part, jobs, keptNamespaces = [] } = facts;
   const names = facts.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
   return {
-    policies: rankPolicies(facts.policies ?? []),
+    policies: rankPolicies(facts.policies ?? []).map(withFixedId),
     openBreakers: facts.openBreakers,
     inForce: facts.inForce,
     pods: byUid(pods),

@@ -17,7 +17,7 @@ const state: AgentState = {
     { digest: 'sha256:c', atMs: noon },
     { digest: 'sha256:d', atMs: noon, what: { name: 'nginx:1', reason: 'Space', policy: 'default' } },
   ],
-  inForce: { policyUid: 'uid-default', generation: 3, since: new Date(noon) },
+  inForce: { rulesId: '0123456789ab', since: new Date(noon) },
 };
 
 const at = temporaryDirectory();
@@ -44,7 +44,7 @@ test('a written state can be read, only by its owner, and is not written again u
         ...{ name: 'nginx:1', reason: 'Space', policy: 'default' },
       },
     ],
-    inForce: { policy: 'uid-default', generation: 3, since: '2026-01-15T12:00:00.000Z' },
+    inForce: { rulesId: '0123456789ab', since: '2026-01-15T12:00:00.000Z' },
   });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });

@@ -18,12 +18,12 @@ async function empty(over: Parameters<typeof governed>[1] = {}): Promise<void> {
   node.governance = governed({ highThresholdPercent: 1, lowThresholdPercent: 0, hold }, over);
 }
 
-test('a new generation that would empty the node waits, with one Event, and the pass has not failed', async () => {
+test('new rules that would empty the node waits, with one Event, and the pass has not failed', async () => {
   await empty();
   expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
   expect(await node.pass()).toMatchObject({
     ...{ result: 'Idle', removed: 0 },
-    message: 'the removal of 9 of 9 unused images waits: the generation of the policy is new',
+    message: 'the removal of 9 of 9 unused images waits: the rules of the policy are new',
   });
   expect(node.left).toBe('a b c d e f g h i');
   expect(node.inventories.at(-1)?.held).toEqual({
@@ -34,8 +34,8 @@ test('a new generation that would empty the node waits, with one Event, and the 
   expect(node.inventories.at(-1)?.removable.count).toBe(9);
   expect(node.recorder.reasons).toEqual(['ImagesHolding Node/node-1']);
   expect(node.recorder.events[0]?.note).toBe(
-    'Generation 1 would remove 9 of 9 unused images of this node; dustpan waits until 2026-01-15T12:20:00Z. ' +
-      'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
+    'The rules of the policy are new and would remove 9 of 9 unused images of this node; dustpan waits until 2026-01-15T12:20:00Z. ' +
+      'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=rules-default. ' +
       `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
   );
   expect(await node.metric('dustpan_kept_objects', { reason: 'Holding' })).toBe(9);
@@ -46,13 +46,13 @@ test('a new generation that would empty the node waits, with one Event, and the 
 test.each([
   { name: 'more than half of them', rule: { lowThresholdPercent: 65 }, removed: 0 },
   { name: 'all by age in small passes', rule: { maximumAgeMs: 1_000, maxImagesPerPass: 1 }, removed: 0 },
-])('a new generation: $name', async ({ rule, removed }) => {
+])('new rules: $name', async ({ rule, removed }) => {
   await node.observe();
   node.governance = governed({ highThresholdPercent: 85, ...rule, hold });
   expect((await node.pass()).removed).toBe(removed);
 });
 
-test('a restarted agent continues the hold, and begins none for an old generation', async () => {
+test('a restarted agent continues the hold, and begins none for old rules', async () => {
   await empty();
   await node.pass();
   node.restart();
@@ -66,7 +66,7 @@ test('a restarted agent continues the hold, and begins none for an old generatio
   expect((await node.pass()).removed).toBe(9);
 });
 
-test('a policy that is unknown for a while, or was a dry run under an older generation, begins no hold anew', async () => {
+test('a policy that is unknown for a while, or was a dry run under older rules, begins no hold anew', async () => {
   await empty();
   const enforced = node.governance;
   await node.pass();
@@ -96,11 +96,11 @@ test.each([
     left: 9,
   },
   { name: 'does not wait if the kubelet would act before', kubeletInMs: 540_000, result: 'Enough', left: 3 },
-])('node pressure under a new generation $name', async ({ kubeletInMs, result, left }) => {
+])('node pressure under new rules $name', async ({ kubeletInMs, result, left }) => {
   await node.observe();
   const imageGC = imageRule({ minimumAgeMs: 0, highThresholdPercent: 100, hold });
   node.governance = governedNode({ imageGC, nodePressure: pressurePolicy() });
-  // The first pass under the generation needs nothing.
+  // The first pass under the rules needs nothing.
   await node.pass();
   expect(await node.relieve(6_000, { kubeletInMs })).toBe(result);
   expect(node.runtime.images).toHaveLength(left);

@@ -212,14 +212,14 @@ test(
   }),
 );
 
-/** The plan `agoMs` after the first pass under the generation. */
+/** The plan `agoMs` after the first pass under the rules. */
 const plannedAfter = (seen: Node, agoMs: number): ImageGcPlan => {
-  const inForce = { policyUid: 'uid-default', generation: 1, since: new Date(now.getTime() - agoMs) };
+  const inForce = { rulesId: 'rules-default', since: new Date(now.getTime() - agoMs) };
   const rule = { ...ruleOf(seen), hold: { above: 1, forMs: 300_000 } };
   return planned(seen, { ...factsOf(seen), inForce }, rule);
 };
 
-test('a new generation removes at most holdAbove images or half of the unused ones, or none before holdFor has passed', () => {
+test('new rules remove at most holdAbove images or half of the unused ones, or none before holdFor has passed', () => {
   const ago = fc.constantFrom(0, 299_999, 300_000);
   let heldCount = 0;
   fc.assert(

@@ -64,7 +64,7 @@ test.each<[name: string, before: Times | undefined, over: Partial<Observation>, 
 });
 
 test('a hold does not end while no agent ran for more than an hour: the clock may have jumped', () => {
-  const inForce = { policyUid: 'u', generation: 1, since: new Date(minutesAgo(62)) };
+  const inForce = { rulesId: 'rules-u', since: new Date(minutesAgo(62)) };
   const resumed = resumeState({ ...stateOf({ a: [old, minutesAgo(61)] }), inForce }, now);
   expect(resumed.inForce).toEqual({ ...inForce, since: new Date(minutesAgo(1)) });
 });

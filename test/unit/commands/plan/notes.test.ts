@@ -21,11 +21,11 @@ const orphans = { podCgroups: 'Remove', podDirectories: 'Report' } as const;
 const ofImages = (over: Partial<ImageGcPolicy> = {}) => nodesPolicy({ imageGC: imageRule(over) });
 const images = ['docker.io/library/nginx:1.27', 'quay.io/b:1'].map((tag) => image(tag, { tags: [tag] }));
 
-/** Of images that nothing uses, under a generation that the state file of the agent records for this policy. */
-function large(policyUid: string): readonly string[] {
+/** Of images that nothing uses, under rules of which the state file of the agent has a record, or of others. */
+function large(rulesId: string): readonly string[] {
   const hold = { above: 1, forMs: 300_000 };
   const policy = ofImages({ minimumAgeMs: 0, lowThresholdPercent: 1, hold });
-  const inForce = { policyUid, generation: policy.generation, since: new Date(0) };
+  const inForce = { rulesId, since: new Date(0) };
   const unused = ['a', 'b', 'c'].map((name) => image(name, { sizeBytes: 5_000 }));
   return planNotes({ policies: [policy], part: { images: unused, state: { ...emptyState, inForce } } });
 }

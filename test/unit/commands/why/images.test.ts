@@ -109,9 +109,9 @@ const planned: Cases<
     'of node pressure, by images before it': short('nodefs.available', two()),
   },
   Holding: {
-    'a new generation': governed(
+    'new rules': governed(
       { maximumAgeMs: 1_800_000, hold: { above: 1, forMs: 300_000 } },
-      two({ state: { ...two().state, inForce: { policyUid: 'uid-nodes', generation: 1, since: now } } }),
+      two({ state: { ...two().state, inForce: { rulesId: 'rules-nodes', since: now } } }),
     ),
   },
   PacingLimit: { 'others are before it': governed({ maximumAgeMs: 1_800_000, maxImagesPerPass: 1 }, two()) },

@@ -177,10 +177,24 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     },
   },
   Holding: {
-    'a new generation': {
-      policies: [policy({ generation: 3, pods: { terminated: atOnce, hold: { above: 1, forMs: 300_000 } } })],
+    'new rules': {
+      policies: [policy({ pods: { terminated: atOnce, hold: { above: 1, forMs: 300_000 } } })],
       pods: [aged('x', 60), aged('y', 60), pod('runs', { phase: 'Running' })],
-      inForce: new Map([['default', { generation: 3, since: now }]]),
+      inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
+    },
+    'new rules without holdAbove': {
+      policies: [policy({ pods: { terminated: atOnce, hold: { above: undefined, forMs: 300_000 } } })],
+      pods: Array.from({ length: 11 }, (_, at) => aged(at === 0 ? 'x' : `x${at}`, 60)),
+      inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
+    },
+    'new rules that could remove many': {
+      policies: [
+        policy({
+          pods: { terminated: terminatedRule({ threshold: 90 }), hold: { above: undefined, forMs: 300_000 } },
+        }),
+      ],
+      pods: Array.from({ length: 120 }, (_, at) => aged(at === 0 ? 'x' : `x${at}`, 60)),
+      inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
     },
   },
   PacingLimit: {

@@ -7,6 +7,7 @@ import {
   type PodGcFacts,
   type PodGcPlan,
 } from '../../../../src/controllers/podgc/facts.ts';
+import { removableAtOnce } from '../../../../src/gc/hold.ts';
 import { podDeleteReasons } from '../../../../src/api/reasons.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, noHold, now, owner, pod } from '../../../builders.ts';
@@ -329,15 +330,15 @@ function newForMs({ mode, pods, name }: Policy, { inForceForMs }: PodGcFacts): n
   return pods.hold.forMs - (inForceForMs.get(name) ?? Infinity);
 }
 
-test('a new generation deletes at most holdAbove pods or half of what it governs, and what waits is due when holdFor has passed', () => {
+test('new rules delete at most what holdAbove allows, and what waits is due when holdFor has passed', () => {
   let held = 0;
   inEachCluster((seen, how) => {
     const plan = planned(seen, how);
-    for (const { policy: by, governed, selected } of plan.policies) {
+    for (const { policy: by, governed, removable, selected } of plan.policies) {
       const leftMs = newForMs(by, seen);
       if (leftMs <= 0) continue;
       const deleted = plan.deletions.filter((one) => one.policy === by).length;
-      expect(deleted).toBeLessThanOrEqual(Math.max(by.pods?.hold.above ?? 0, governed / 2));
+      expect(deleted).toBeLessThanOrEqual(removableAtOnce(by.pods?.hold ?? noHold, { governed, removable }));
       const waiting = [...plan.kept].filter((one) => one.policy === by && one.reason === 'Holding');
       held += waiting.length;
       if (waiting.length > 0) expect([deleted, waiting.length]).toEqual([0, selected]);

@@ -77,15 +77,15 @@ class Environment {
   }
 }
 
-test('a new generation in force is written at once', async () => {
+test('new rules in force are written at once, also without a new generation', async () => {
   const env = new Environment();
-  for (const generation of [1, 2]) {
-    env.ranked = [policy({ generation })];
+  for (const rulesId of ['a', 'b']) {
+    env.ranked = [policy({ rulesId })];
     await env.reconcile();
-    env.observe({ hold: { generation, since: now, held: undefined } });
+    env.observe({ hold: { rulesId, since: now, held: undefined } });
     await env.reconcile();
   }
-  expect(env.written.map(({ hold }) => hold?.generation)).toEqual([undefined, 1, 1, 2]);
+  expect(env.written.map(({ hold }) => hold?.rulesId)).toEqual([undefined, 'a', 'a', 'b']);
 });
 
 test('a quiet cluster gets one write in many passes', async () => {

@@ -102,17 +102,17 @@ describe('before the first pass of a controller that has just started', () => {
 });
 
 describe('a hold', () => {
-  const inForce = (generation: number, held?: { due: number }) => ({
-    ...{ generation, since: now },
+  const inForce = (rulesId: string, held?: { due: number }) => ({
+    ...{ rulesId, since: now },
     held: held && { ...held, until: new Date(now.getTime() + 300_000) },
   });
-  const nine = inForce(1, { due: 9 });
+  const nine = inForce('rules-default', { due: 9 });
   const holding = passReport({ hold: nine });
 
   test.each([
     { name: 'a deletion that waits', hold: nine, expected: 'True Holding' },
-    { name: 'none that waits', hold: inForce(1), expected: 'False NothingHeld' },
-    { name: 'a pass under another generation', hold: inForce(7, { due: 9 }), expected: 'Unknown NoPassYet' },
+    { name: 'none that waits', hold: inForce('rules-default'), expected: 'False NothingHeld' },
+    { name: 'a pass under other rules', hold: inForce('other', { due: 9 }), expected: 'Unknown NoPassYet' },
     { name: 'no pass yet', expected: 'Unknown NoPassYet' },
     { name: 'mode DryRun', of: dryRun, hold: nine, expected: 'False ModeDryRun' },
     { name: 'an invalid policy', of: broken, expected: 'False InvalidPolicy' },
@@ -128,11 +128,11 @@ describe('a hold', () => {
   test('has its numbers, its end and both commands; they remain after a restart', () => {
     const first = statusOf({ report: holding });
     expect(first.hold).toEqual({
-      ...{ generation: 1, since: '2026-01-15T12:00:00Z', due: 9, until: '2026-01-15T12:05:00Z' },
+      ...{ rulesId: 'rules-default', since: '2026-01-15T12:00:00Z', due: 9, until: '2026-01-15T12:05:00Z' },
     });
     expect(conditionOf(first, 'Holding')?.message).toBe(
-      'Generation 1 would delete 9 of the 10 pods that it governs; dustpan waits until 2026-01-15T12:05:00Z. ' +
-        'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
+      'The rules of the policy are new and would delete 9 of the 10 pods that it governs; dustpan waits until 2026-01-15T12:05:00Z. ' +
+        'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=rules-default. ' +
         `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
     );
     const restarted = statusOf({ stored: readStatus(first) });
@@ -145,8 +145,8 @@ describe('a hold', () => {
 
   test('that ends, and mode DryRun, leave out the stored values', () => {
     const stored = statusOf({ report: holding });
-    const over = statusOf({ stored, report: passReport({ hold: inForce(1) }) });
-    expect(over.hold).toMatchObject({ generation: 1, due: undefined, until: undefined });
+    const over = statusOf({ stored, report: passReport({ hold: inForce('rules-default') }) });
+    expect(over.hold).toMatchObject({ rulesId: 'rules-default', due: undefined, until: undefined });
     expect(statusOf({ policy: dryRun, report: passReport(), stored })).not.toHaveProperty('hold');
   });
 });
