@@ -25,14 +25,15 @@ export const unknownDevices: DiskDevices = {
 
 /**
  * Whether two paths are on one file system. The kubelet compares their devices (pkg/kubelet/stats/provider.go, HasDedicatedImageFs). If one is unknown,
- * file systems are one if they have the same size, and nearly the same amount available: both values are measured at slightly different times.
+ * file systems are one if they have nearly the same size and amount available: both are measured at slightly different times, and the inodes of XFS and
+ * the bytes of ZFS change with what is available.
  */
 export function isSameFileSystem(a: FileSystemFacts, b: FileSystemFacts): boolean {
   if (a.device !== undefined && b.device !== undefined) return a.device === b.device;
   return (
     a.capacityBytes !== undefined &&
-    a.capacityBytes === b.capacityBytes &&
-    a.inodes === b.inodes &&
+    isNear(a.capacityBytes, b.capacityBytes) &&
+    isNear(a.inodes, b.inodes) &&
     isNear(a.availableBytes, b.availableBytes) &&
     isNear(a.inodesFree, b.inodesFree)
   );

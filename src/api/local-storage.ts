@@ -1,4 +1,10 @@
-import { diskSignals, isDiskSignal, type DiskSignal, type SignalReading } from './node-pressure.ts';
+import {
+  diskSignals,
+  isDiskSignal,
+  type DiskSignal,
+  type NodeSignal,
+  type SignalReading,
+} from './node-pressure.ts';
 import type { NodePod, Offender } from './report/node-pass.ts';
 
 /** The kinds of limits, in the order of the checks, with upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
@@ -95,6 +101,8 @@ export interface StorageUsage {
   readonly splitContainerFs: boolean;
   /** The disks and the memory of the node; a signal that the kubelet did not report is missing. */
   readonly signals: readonly SignalReading[];
+  /** Signals that a file system does not count, such as inodes of btrfs; undefined = none. */
+  readonly uncounted?: readonly NodeSignal[] | undefined;
   /** Keyed by the UID that the kubelet uses. A missing pod is not measured (yet), or has an impossible value. */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
   /** Names of measurements whose values cannot be, such as `pod web/a (logs of container main)`; they count as unknown. */

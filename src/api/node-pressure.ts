@@ -1,5 +1,8 @@
 import { parseQuantity } from '../runtime/text/quantity.ts';
 
+/** The file systems of the signals of disks. */
+export type DiskName = 'nodefs' | 'imagefs';
+
 /** The signals of disks: only they are relieved, and only for them a pod is evicted. */
 export const diskSignals = [
   'nodefs.available',
@@ -24,6 +27,8 @@ export interface SignalReading {
   readonly capacity: number;
   /** Unix milliseconds. */
   readonly measuredAtMs: number;
+  /** The device of its file system; undefined = unknown, or of memory. */
+  readonly device?: number | undefined;
 }
 
 /** Amount that a disk is short of. */
@@ -80,6 +85,9 @@ export type SignalThresholds = ReadonlyMap<ThresholdSignal, Amount>;
 
 export const isInodes = (signal: NodeSignal): boolean => signal.endsWith('.inodesFree');
 
+export const diskOf = (signal: DiskSignal): DiskName =>
+  signal.startsWith('imagefs.') ? 'imagefs' : 'nodefs';
+
 export const isDiskSignal = (signal: string): signal is DiskSignal =>
   diskSignals.some((one) => one === signal);
 
@@ -97,7 +105,7 @@ export interface SignalState {
   readonly reading: SignalReading & { readonly signal: ThresholdSignal };
   readonly ours: Limit | undefined;
   readonly kubelets: Limit | undefined;
-  /** Growth of the usage per minute; undefined = unknown or not growing. */
+  /** Amount per minute by which less becomes available; undefined = unknown, or not less. */
   readonly growthPerMinute: number | undefined;
   /** When our threshold was crossed; undefined = it is not. It remains crossed until the minimum reclaim is available too. */
   readonly crossedSinceMs: number | undefined;

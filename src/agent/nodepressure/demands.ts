@@ -1,4 +1,5 @@
 import {
+  diskOf,
   isDiskSignal,
   isInodes,
   type DiskSignal,
@@ -41,7 +42,7 @@ function demandOf(
   { reading: { signal, available }, ours, kubelets, wanted }: CrossedDisk,
   layout: DiskLayout | undefined,
 ): Demand {
-  const isImageFs = signal.startsWith('imagefs.');
+  const isImageFs = diskOf(signal) === 'imagefs';
   const isDedicated = layout?.dedicatedImageFs === true;
   const secondsLeft = kubelets?.secondsLeft;
   return {

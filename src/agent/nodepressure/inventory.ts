@@ -1,6 +1,6 @@
 import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { PressureRequest } from '../../api/local-storage.ts';
-import type { SignalReading, SignalState } from '../../api/node-pressure.ts';
+import type { SignalReading, SignalState, ThresholdSignal } from '../../api/node-pressure.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { identityOf } from '../../gc/pod-evictions.ts';
@@ -15,15 +15,24 @@ export interface Decided {
   readonly plan: NodePressurePlan;
   /** Signals with a threshold. */
   readonly states: readonly SignalState[];
+  /** Signals with a threshold of the policy, and without a current value. */
+  readonly unknown: readonly ThresholdSignal[];
   readonly readings: readonly SignalReading[];
 }
 
 /** The part of the node's report about node pressure. Evictions are requested only in mode Enforce. */
-export function inventoryOf({ governed: { policy }, plan, states, readings }: Decided): PressureInventory {
+export function inventoryOf({
+  governed: { policy },
+  plan,
+  states,
+  unknown,
+  readings,
+}: Decided): PressureInventory {
   const { uid, generation, mode } = policy;
   return {
     policy: { uid, generation },
     states,
+    unknown,
     readings,
     warnings: plan.warnings.map((warning) => explainNodeWarning(warning).detail),
     requests: mode === 'Enforce' ? plan.evictions.map(requestOf) : [],

@@ -1,6 +1,6 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { DiskSignal, ReclaimResult, SignalThresholds } from '../../api/node-pressure.ts';
+import type { DiskName, DiskSignal, ReclaimResult, SignalThresholds } from '../../api/node-pressure.ts';
 import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
@@ -18,7 +18,15 @@ import type { Consumer, Demand, Reclaimed } from './facts.ts';
 import { inventoryOf, type Decided, type Governed } from './inventory.ts';
 import { nodePressureReasons, showSignals, type NodePressureMetrics } from './metrics.ts';
 import { planNodePressure } from './plan.ts';
-import { observeSignals, type SignalHistory } from './signals.ts';
+import {
+  completed,
+  observeSignals,
+  unreadDisks,
+  type DiskReading,
+  type NodeReadings,
+  type SignalHistory,
+  type SignalsGiven,
+} from './signals.ts';
 import { ungovernedText } from './words.ts';
 
 /** This node's kubelet. */
@@ -36,6 +44,8 @@ export interface NodePressureDeps {
   /** Whether any policy has the rule: without one, no pod is judged. */
   readonly isUsed: () => boolean;
   readonly source: PressureSource;
+  /** Size and free space of a file system, read without the kubelet. */
+  readonly disk: (name: DiskName, signal: AbortSignal) => Promise<DiskReading>;
   /** Images and logs, largest first. */
   readonly consumers: () => readonly Consumer[];
   /** This node, for its Events; undefined = unknown: no Events. */
@@ -106,7 +116,8 @@ export class NodePressureManager {
     this.#forgetAfterJump();
     const now = clock.now();
     const given = { rule: governed.rule, kubelet, now, maxAges };
-    const { history, states } = observeSignals(this.#history, usage.signals, given);
+    const readings = await this.#complete(usage, given, signal);
+    const { history, states, unknown } = observeSignals(this.#history, readings, given);
     this.#history = history;
     const plan = planNodePressure(
       {
@@ -120,12 +131,30 @@ export class NodePressureManager {
       { governance, now, maxAges },
     );
     showPlan(metrics, 'nodepressure', nodePressureReasons, { due: plan.evictions, kept: plan.kept });
-    showSignals(own, { states, readings: usage.signals });
+    showSignals(own, { states, readings: readings.signals });
     log.debug(
       { warnings: plan.warnings.length, demands: plan.demands.length, due: plan.evictions.length },
       'planned pass',
     );
-    return { governed, plan, states, readings: usage.signals };
+    return { governed, plan, states, unknown, readings: readings.signals };
+  }
+
+  /** Reads a disk itself that the kubelet has measured long ago: the time of images is that of their oldest layer. A disk that cannot be read is unknown. */
+  async #complete(
+    usage: StorageUsage,
+    given: SignalsGiven,
+    signal: AbortSignal,
+  ): Promise<Required<NodeReadings>> {
+    const disks = new Map<DiskName, DiskReading>();
+    for (const name of unreadDisks(usage, given)) {
+      try {
+        disks.set(name, await this.#deps.disk(name, signal));
+      } catch (err) {
+        signal.throwIfAborted();
+        this.#deps.log.debug({ name, err: errorLine(err) }, 'a disk cannot be read');
+      }
+    }
+    return completed(usage, disks, given);
   }
 
   /** After a jump of the clock nobody knows for how long a threshold has been crossed. */
@@ -225,8 +254,8 @@ export class NodePressureManager {
 
 type Outcome = Pick<NodePassReport, 'result' | 'message'>;
 
-/** Short: a threshold is still crossed although all was removed that could be, or that the policy selects. */
-function outcomeOf({ plan }: Decided): Outcome {
+/** Short: a threshold is still crossed although all was removed that could be, or that the policy selects. Unknown: a signal has no current value. */
+function outcomeOf({ plan, unknown }: Decided): Outcome {
   const ungoverned = plan.warnings.flatMap(({ reason, target: { ungoverned: by } }) =>
     by === undefined ? [] : [`${reason}: ${ungovernedText[by]}`],
   );
@@ -236,6 +265,7 @@ function outcomeOf({ plan }: Decided): Outcome {
       message: `removing images and containers did not free enough: ${signalsOf(plan.demands)}`,
     };
   if (ungoverned.length > 0) return { result: 'Short', message: ungoverned.join(' ') };
+  if (unknown.length > 0) return { result: 'Unknown', message: `no current value of ${unknown.join(', ')}` };
   return { result: plan.demands.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
 }
 

@@ -1,7 +1,14 @@
+import type { FileSystemFacts } from '../../api/file-system.ts';
+import type { StorageUsage } from '../../api/local-storage.ts';
 import {
   amountOf,
+  diskOf,
+  diskSignals,
+  isInodes,
   thresholdSignals,
   type Amount,
+  type DiskName,
+  type DiskSignal,
   type Limit,
   type SignalReading,
   type SignalState,
@@ -14,8 +21,9 @@ import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
 
 /** Remembered about one signal. */
 interface SignalMemory {
-  readonly capacity: number;
-  /** Growth of the usage. */
+  /** The last that was known. */
+  readonly device: number | undefined;
+  /** Of what is available, negative. What is used would not show that a total shrinks: inodes of XFS, bytes of ZFS. */
   readonly trend: Trend;
   /** When the threshold was crossed; undefined = it is not. */
   readonly crossedSinceMs: number | undefined;
@@ -25,7 +33,7 @@ interface SignalMemory {
 
 export type SignalHistory = ReadonlyMap<ThresholdSignal, SignalMemory>;
 
-interface SignalsGiven {
+export interface SignalsGiven {
   readonly rule: NodePressurePolicy;
   /** The kubelet's own thresholds. */
   readonly kubelet: SignalThresholds;
@@ -38,26 +46,98 @@ interface Observed {
   readonly history: SignalHistory;
   /** Only signals that were measured lately and have a threshold, ours or the kubelet's. */
   readonly states: readonly SignalState[];
+  /** Signals that have a threshold of ours, and no current reading. */
+  readonly unknown: readonly ThresholdSignal[];
 }
+
+/** The size and free space of a file system. */
+export type DiskReading = Pick<FileSystemFacts, 'device' | 'inodes' | 'inodesFree'> & {
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+};
+
+/** What the kubelet reports about its node. */
+export type NodeReadings = Pick<StorageUsage, 'signals' | 'uncounted'>;
+
+/** The file systems whose thresholds have no current reading of the kubelet. */
+export function unreadDisks(
+  { signals, uncounted = [] }: NodeReadings,
+  given: SignalsGiven,
+): readonly DiskName[] {
+  const current = currentOf(signals, given).map(({ signal }) => signal);
+  const unread = diskSignals.filter(
+    (signal) => given.rule.thresholds.has(signal) && !current.includes(signal) && !uncounted.includes(signal),
+  );
+  return [...new Set(unread.map(diskOf))];
+}
+
+/** Keeps the current readings, and adds those of disks that were read in place of the kubelet's, which has measured them long ago. */
+export function completed(
+  { signals, uncounted = [] }: NodeReadings,
+  disks: ReadonlyMap<DiskName, DiskReading>,
+  given: Pick<SignalsGiven, 'now' | 'maxAges'>,
+): Required<NodeReadings> {
+  const current = currentOf(signals, given);
+  const isMissing = (signal: DiskSignal): boolean =>
+    !uncounted.includes(signal) && !current.some((one) => one.signal === signal);
+  const found = diskSignals.filter(isMissing).flatMap((signal) => {
+    const disk = disks.get(diskOf(signal));
+    return disk === undefined ? [] : [{ signal, ...amountsOf(signal, disk), device: disk.device }];
+  });
+  const measuredAtMs = given.now.getTime();
+  return {
+    signals: [
+      ...current,
+      ...found.flatMap(({ signal, available, capacity, device }): SignalReading[] =>
+        available === undefined || capacity === undefined
+          ? []
+          : [{ signal, available, capacity, device, measuredAtMs }],
+      ),
+    ],
+    uncounted: [
+      ...uncounted,
+      ...found.flatMap(({ signal, capacity }) => (capacity === undefined ? [signal] : [])),
+    ],
+  };
+}
+
+const currentOf = (
+  readings: readonly SignalReading[],
+  { now, maxAges }: Pick<SignalsGiven, 'now' | 'maxAges'>,
+): readonly SignalReading[] =>
+  readings.filter(({ measuredAtMs }) => isFresh(measuredAtMs, now, maxAges.signalMs));
+
+const amountsOf = (
+  signal: DiskSignal,
+  { capacityBytes, availableBytes, inodes, inodesFree }: DiskReading,
+): { readonly available: number | undefined; readonly capacity: number | undefined } =>
+  isInodes(signal)
+    ? { available: inodesFree, capacity: inodes }
+    : { available: availableBytes, capacity: capacityBytes };
 
 /** Compares the readings of one pass with the thresholds, as the kubelet does (pkg/kubelet/eviction/helpers.go, thresholdsMet), and computes when they will be crossed. */
 export function observeSignals(
   before: SignalHistory,
-  readings: readonly SignalReading[],
+  { signals, uncounted = [] }: NodeReadings,
   given: SignalsGiven,
 ): Observed {
+  const readings = currentOf(signals, given);
   const history = new Map<ThresholdSignal, SignalMemory>();
   const states: SignalState[] = [];
+  const unknown: ThresholdSignal[] = [];
   for (const signal of thresholdSignals) {
     const found = readings.find((one) => one.signal === signal);
-    if (found === undefined || !isFresh(found.measuredAtMs, given.now, given.maxAges.signalMs)) continue;
+    if (found === undefined) {
+      if (given.rule.thresholds.has(signal) && !uncounted.includes(signal)) unknown.push(signal);
+      continue;
+    }
     const reading = { ...found, signal };
     const memory = rememberedOf(before.get(signal), reading, given);
     history.set(signal, memory);
     const state = stateOf(reading, memory, given);
     if (state.ours !== undefined || state.kubelets !== undefined) states.push(state);
   }
-  return { history, states };
+  return { history, states, unknown };
 }
 
 type Measured = SignalState['reading'];
@@ -67,16 +147,19 @@ function rememberedOf(
   reading: Measured,
   { rule, now }: SignalsGiven,
 ): SignalMemory {
-  const { available, capacity, measuredAtMs } = reading;
-  // A file system that has another size is another one: a volume was mounted over it.
-  const before = known?.capacity === capacity ? known : undefined;
-  const trend = observeTrend(before?.trend, { atMs: measuredAtMs, bytes: capacity - available });
+  const { available, measuredAtMs } = reading;
+  // A volume was mounted over it. The size proves nothing: the inodes of XFS and the bytes of ZFS change with what is free.
+  const isOther =
+    [known?.device, reading.device].every((one) => one !== undefined) && known?.device !== reading.device;
+  const before = isOther ? undefined : known;
+  const device = reading.device ?? before?.device;
+  const trend = observeTrend(before?.trend, { atMs: measuredAtMs, bytes: -available });
   const { threshold, relief } = limitsOf(reading, rule);
   const since = before?.crossedSinceMs;
   if (available >= (since === undefined ? threshold : relief))
-    return { capacity, trend, crossedSinceMs: undefined, lastCrossedMs: before?.lastCrossedMs };
+    return { device, trend, crossedSinceMs: undefined, lastCrossedMs: before?.lastCrossedMs };
   const nowMs = now.getTime();
-  return { capacity, trend, crossedSinceMs: since ?? nowMs, lastCrossedMs: nowMs };
+  return { device, trend, crossedSinceMs: since ?? nowMs, lastCrossedMs: nowMs };
 }
 
 /** Bytes or inodes that must be available: the threshold, plus the minimum reclaim once it is crossed; 0 = no threshold. */

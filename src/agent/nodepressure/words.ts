@@ -164,7 +164,7 @@ export function explainNodeWarning({ reason: signal, target }: NodeWarning): Why
   const { reading, ours, kubelets, growthPerMinute } = target.state;
   const isCrossed = [ours, kubelets].some((limit) => limit?.secondsLeft === 0);
   const growth =
-    growthPerMinute === undefined ? '' : `; usage grows by ${amountText(signal, growthPerMinute)} per minute`;
+    growthPerMinute === undefined ? '' : `, ${amountText(signal, growthPerMinute)} less each minute`;
   const users = target.consumers.map(
     ({ kind, name, amount }) => `${kind} ${name} ${amountText(signal, amount)}`,
   );

@@ -54,7 +54,9 @@ function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[]
         message: 'The agent has not read the signals from the kubelet',
       },
     ];
-  const { warnings, states } = pressure;
+  const { warnings, states, unknown } = pressure;
+  const unknownText = `No current value of ${unknown.join(', ')}: neither the kubelet nor the agent has measured it in the last two minutes`;
+  const more = unknown.length === 0 ? '' : `. ${unknownText}`;
   const lasting = states
     .filter(({ isUnderPressure }) => isUnderPressure)
     .map(({ reading }) => reading.signal);
@@ -64,7 +66,7 @@ function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[]
         type,
         status: 'True',
         reason: lasting.length > 0 ? 'ThresholdCrossed' : 'ThresholdAhead',
-        message: warnings.join(' '),
+        message: [...warnings, ...(unknown.length === 0 ? [] : [unknownText])].join(' '),
       },
     ];
   if (lasting.length > 0)
@@ -73,9 +75,11 @@ function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[]
         type,
         status: 'True',
         reason: 'TransitionPeriod',
-        message: `Enough is available again, but for less than the transition period: ${lasting.join(', ')}`,
+        message: `Enough is available again, but for less than the transition period: ${lasting.join(', ')}${more}`,
       },
     ];
+  if (unknown.length > 0)
+    return [{ type, status: 'Unknown', reason: 'SignalsUnknown', message: unknownText }];
   return [
     { type, status: 'False', reason: 'EnoughAvailable', message: 'No threshold is crossed or will be soon' },
   ];

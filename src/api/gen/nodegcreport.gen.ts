@@ -81,7 +81,7 @@ export interface NodeGCReportStatus {
    */
   evictionRequestCount?: number | undefined;
   /**
-   * Available disk, inodes and memory, as the kubelet measures them, with a forecast. Absent if the policy has no nodePressure.
+   * Available disk, inodes and memory, as the kubelet measures them, with a forecast. If its value is older than two minutes, the agent measures the disk. Absent if the policy has no nodePressure.
    */
   signals?: NodeGCReportStatusSignal[] | undefined;
   /**
@@ -950,7 +950,7 @@ export interface NodeGCReportStatusSignal {
    */
   kubeletThreshold?: number | undefined;
   /**
-   * Growth of the usage, in bytes or inodes per minute. Absent if unknown or not growing.
+   * Bytes or inodes per minute by which less becomes available. Absent if unknown or not less.
    */
   growthPerMinute?: number | undefined;
   /**

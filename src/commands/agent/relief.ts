@@ -3,6 +3,7 @@ import type { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { missingAfter } from '../../agent/nodepressure/demands.ts';
 import type { Demand } from '../../agent/nodepressure/facts.ts';
 import {
+  diskOf,
   isInodes,
   noContainers,
   type ReclaimResult,
@@ -28,7 +29,7 @@ interface ReliefDeps {
 /** Removes dead containers, then images, until a demand is met. What the file system does not count is not short. */
 export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
   return async (demand: Demand, signal: AbortSignal): Promise<ReclaimResult> => {
-    const measure = demand.signal.startsWith('imagefs.') ? place.imageDisk : place.nodeDisk;
+    const measure = diskOf(demand.signal) === 'imagefs' ? place.imageDisk : place.nodeDisk;
     const missing = async (next: AbortSignal): Promise<number> => {
       const { availableBytes, inodesFree } = await measure(next);
       const available = isInodes(demand.signal) ? inodesFree : availableBytes;

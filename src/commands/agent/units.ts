@@ -113,6 +113,7 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
     passed(pass, { storage: inventory });
   });
   const pressure = nodePressure(deps, kubelet, {
+    disk: (name, signal) => (name === 'imagefs' ? place.imageDisk(signal) : place.nodeDisk(signal)),
     consumers: () => consumersOf(inventories),
     relieve: reliefOf({ containers, images, place, alone: deps.alone }),
     onPass: (pass, inventory) => {
@@ -261,7 +262,7 @@ function localStorage(
 function nodePressure(
   { registry, metrics, log, caches, recorder }: AgentUnitsDeps,
   kubelet: Kubelet,
-  parts: Pick<NodePressureDeps, 'consumers' | 'relieve' | 'onPass'>,
+  parts: Pick<NodePressureDeps, 'disk' | 'consumers' | 'relieve' | 'onPass'>,
 ): NodePressureManager {
   const logger = log.named('nodepressure');
   return new NodePressureManager({

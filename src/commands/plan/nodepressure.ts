@@ -10,13 +10,14 @@ import type {
   Reclaimed,
 } from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
-import { observeSignals } from '../../agent/nodepressure/signals.ts';
+import { completed, observeSignals } from '../../agent/nodepressure/signals.ts';
 import { explainNodeWarning, explainPressure } from '../../agent/nodepressure/words.ts';
 import {
   isDiskSignal,
   type DiskSignal,
   type ReclaimResult,
   type SignalState,
+  type ThresholdSignal,
 } from '../../api/node-pressure.ts';
 import { nodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
@@ -30,6 +31,8 @@ import { explainRefused, refusal, timesOf, type Place, type RefusedPod } from '.
 /** The signals of a node, and what has to be freed for them. */
 interface NodePressure {
   readonly states: readonly SignalState[];
+  /** Signals with a threshold, and without a current value. */
+  readonly unknown: readonly ThresholdSignal[];
   readonly demands: readonly Demand[];
 }
 
@@ -52,13 +55,14 @@ interface Pressed extends Place, NodePressure {
 /** Compares what the kubelet measured with the thresholds. One reading shows no growth, and the thresholds of the kubelet are not known. */
 export function pressureOn({ part, governance }: Place, options: PlanOptions): NodePressure {
   const rule = nodeRule(governance, 'nodePressure');
-  const states = rule.kind === 'keep' ? [] : statesOf(part, rule.rule, options);
-  return { states, demands: demandsOf({ signals: states, usage: part.usage }) };
+  const { states, unknown } =
+    rule.kind === 'keep' ? { states: [], unknown: [] } : statesOf(part, rule.rule, options);
+  return { states, unknown, demands: demandsOf({ signals: states, usage: part.usage }) };
 }
 
 /** Plans the agent's unit for node pressure: the images and containers that it would remove, the thresholds that it would warn about, and the pod that would be evicted. */
 export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
-  const { part, governance, states, reclaim } = place;
+  const { part, governance, unknown, reclaim } = place;
   const { name: node } = part;
   const plan = planOf(place, options);
   const { evictions, refused } = rechecked(plan.evictions, place);
@@ -78,7 +82,7 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   if (nodeRule(governance, 'nodePressure').kind === 'keep') return { decisions, totals: undefined };
   const all = [...containers, ...images, ...evictions, ...plan.warnings, ...refused, ...plan.kept];
   const { bytes, warned } = summarize(all);
-  const isUnknown = part.pods === undefined || states.length === 0;
+  const isUnknown = part.pods === undefined || unknown.length > 0;
   const totals = {
     ...totalsOf({ unit: 'nodepressure', node }, all),
     warned,
@@ -86,20 +90,27 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
     ...(isUnknown && { state: 'Unknown' }),
   };
   const notes =
-    part.usage !== undefined && states.length === 0
+    part.usage !== undefined && unknown.length > 0
       ? [
-          `Node ${node}: the kubelet's /stats/summary has no value for any threshold in nodes.nodePressure: nothing is removed or evicted for node pressure.`,
+          `Node ${node}: the kubelet's /stats/summary has no current value of ${unknown.join(', ')}: nothing is removed or evicted for it.`,
         ]
       : [];
   return { decisions, totals, notes };
 }
 
-function statesOf(part: NodePart, rule: NodePressurePolicy, options: PlanOptions): readonly SignalState[] {
+function statesOf(
+  part: NodePart,
+  rule: NodePressurePolicy,
+  options: PlanOptions,
+): Pick<NodePressure, 'states' | 'unknown'> {
+  const { usage = { signals: [] }, disk } = part;
   const given = { rule, kubelet: new Map(), ...timesOf(part, options) };
-  const { states } = observeSignals(new Map(), part.usage?.signals ?? [], given);
-  if (!options.assumeElapsed) return states;
+  // Only the time of the image file system is that of an old measurement.
+  const disks = new Map(disk === undefined || part.usage === undefined ? [] : [['imagefs', disk] as const]);
+  const { states, unknown } = observeSignals(new Map(), completed(usage, disks, given), given);
+  if (!options.assumeElapsed) return { states, unknown };
   // As if the grace period were over.
-  return states.map((state) =>
+  const elapsed = states.map((state) =>
     state.crossedSinceMs === undefined
       ? state
       : {
@@ -107,6 +118,7 @@ function statesOf(part: NodePart, rule: NodePressurePolicy, options: PlanOptions
           crossedSinceMs: Math.min(beforeMs(state), given.now.getTime()) - rule.gracePeriodMs,
         },
   );
+  return { states: elapsed, unknown };
 }
 
 const beforeMs = ({ reading }: SignalState): number => reading.measuredAtMs - 1;

@@ -1,3 +1,4 @@
+import type { DiskDevices } from '../../api/file-system.ts';
 import type { NodeSignal, SignalReading } from '../../api/node-pressure.ts';
 import { asObject } from '../../kube/codec/json.ts';
 import { count, fileSystemOf, timeOf } from './json.ts';
@@ -6,13 +7,13 @@ import { count, fileSystemOf, timeOf } from './json.ts';
  * Reads the signals of a node from the field `node` of a kubelet's `/stats/summary`, as the kubelet's eviction manager does
  * (pkg/kubelet/eviction/helpers.go, makeSignalObservations). A signal without both values is missing: some runtimes report no inodes, and an impossible value is unknown.
  */
-export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[] {
+export function signalsOf(node: unknown, nowMs: number, devices: DiskDevices): readonly SignalReading[] {
   const { memory, fs, runtime } = asObject(node);
   const { imageFs, containerFs } = asObject(runtime);
   return [
-    ...fileSystem('nodefs', fs, nowMs),
-    ...fileSystem('imagefs', imageFs, nowMs),
-    ...fileSystem('containerfs', containerFs, nowMs),
+    ...fileSystem('nodefs', fs, { nowMs, device: devices.kubeletRoot }),
+    ...fileSystem('imagefs', imageFs, { nowMs, device: devices.imageFs }),
+    ...fileSystem('containerfs', containerFs, { nowMs, device: devices.containerFs }),
     ...memoryOf(memory, nowMs),
   ];
 }
@@ -20,14 +21,27 @@ export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[
 function fileSystem(
   name: 'nodefs' | 'imagefs' | 'containerfs',
   stats: unknown,
-  nowMs: number,
+  { nowMs, device }: { readonly nowMs: number; readonly device: number | undefined },
 ): readonly SignalReading[] {
   const { availableBytes, capacityBytes, inodesFree, inodes } = fileSystemOf(stats);
   const measuredAtMs = timeOf(asObject(stats)['time']) ?? nowMs;
+  const at = { measuredAtMs, device };
   return [
-    ...reading(`${name}.available`, { available: availableBytes, capacity: capacityBytes, measuredAtMs }),
-    ...reading(`${name}.inodesFree`, { available: inodesFree, capacity: inodes, measuredAtMs }),
+    ...reading(`${name}.available`, { available: availableBytes, capacity: capacityBytes, ...at }),
+    ...reading(`${name}.inodesFree`, { available: inodesFree, capacity: inodes, ...at }),
   ];
+}
+
+/** The signals of inodes that a file system does not count (btrfs): the kubelet reports 0 of 0. */
+export function uncountedOf(node: unknown): readonly NodeSignal[] {
+  const { fs, runtime } = asObject(node);
+  const { imageFs, containerFs } = asObject(runtime);
+  const places = [
+    ['nodefs.inodesFree', fs],
+    ['imagefs.inodesFree', imageFs],
+    ['containerfs.inodesFree', containerFs],
+  ] as const;
+  return places.flatMap(([signal, stats]) => (asObject(stats)['inodes'] === 0 ? [signal] : []));
 }
 
 function memoryOf(memory: unknown, nowMs: number): readonly SignalReading[] {
@@ -44,13 +58,14 @@ function reading(
   {
     available,
     capacity,
-    measuredAtMs,
+    ...at
   }: {
     readonly available: number | undefined;
     readonly capacity: number | undefined;
     readonly measuredAtMs: number;
+    readonly device?: number | undefined;
   },
 ): readonly SignalReading[] {
   if (available === undefined || capacity === undefined || capacity === 0) return [];
-  return [{ signal, available, capacity, measuredAtMs }];
+  return [{ signal, available, capacity, ...at }];
 }

@@ -12,7 +12,7 @@ import type {
 } from '../../api/local-storage.ts';
 import { asList, asObject, asText } from '../../kube/codec/json.ts';
 import { count, fileSystemOf, largestCount, timeOf } from './json.ts';
-import { signalsOf } from './signals.ts';
+import { signalsOf, uncountedOf } from './signals.ts';
 
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
 
@@ -48,7 +48,14 @@ export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDe
     if (part === undefined) known.set(uid, withPossibleVolumes(usage, room.volumes));
     else impossible.push(`pod ${name} (${part})`);
   }
-  return { atMs: nowMs, ...layout, signals: signalsOf(node, nowMs), pods: known, impossible };
+  return {
+    atMs: nowMs,
+    ...layout,
+    signals: signalsOf(node, nowMs, devices),
+    uncounted: uncountedOf(node),
+    pods: known,
+    impossible,
+  };
 }
 
 /** Names the values of the node that cannot be. */

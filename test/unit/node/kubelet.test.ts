@@ -51,6 +51,18 @@ describe('a stats summary', () => {
     ['of equal values', [one, one], devices(), false],
     ['of different capacity', [one, two], devices(), true],
     ['of one size, with other inodes', [one, inodesElsewhere], devices(), true],
+    [
+      'of one size, with 0.8 % fewer inodes, as XFS a moment later',
+      [one, { ...one, inodes: 9.92 }],
+      devices(),
+      false,
+    ],
+    [
+      'of which one is 0.5 % smaller, as ZFS a moment later',
+      [one, { ...one, capacityBytes: 99.5 }],
+      devices(),
+      false,
+    ],
     ['of one size, of which neither counts inodes', [uncounted, uncounted], devices(), false],
     ['of which one counts no inodes', [one, uncounted], devices(), true],
     [
@@ -188,9 +200,13 @@ const disk = (capacityBytes: number, over: object = {}): object => ({
   ...{ time, capacityBytes, availableBytes: capacityBytes / 4, inodes: 1000, inodesFree: 600 },
   ...over,
 });
+const devices = { kubeletRoot: 1, imageFs: 2, containerFs: 3 };
+
 /** `nodefs.available 25/100`. */
 const lines = (node: unknown): readonly string[] =>
-  signalsOf(node, nowMs).map(({ signal, available, capacity }) => `${signal} ${available}/${capacity}`);
+  signalsOf(node, nowMs, devices).map(
+    ({ signal, available, capacity }) => `${signal} ${available}/${capacity}`,
+  );
 
 const inodes = ['nodefs.inodesFree 600/1000'];
 
@@ -207,8 +223,19 @@ describe('signals of a summary', () => {
       ...['containerfs.available 75/300', 'containerfs.inodesFree 600/1000'],
       'memory.available 30/40',
     ]);
-    const measured = signalsOf({ ...node, runtime: { imageFs: disk(200, { time: undefined }) } }, nowMs);
+    const measured = signalsOf(
+      { ...node, runtime: { imageFs: disk(200, { time: undefined }) } },
+      nowMs,
+      devices,
+    );
+    expect(measured.map(({ device }) => device)).toEqual([1, 1, 2, 2, undefined]);
     expect([...new Set(measured.map(({ measuredAtMs }) => measuredAtMs))]).toEqual([atMs, nowMs]);
+  });
+
+  test('inodes that a file system does not count are not unknown', () => {
+    const btrfs = disk(100, { inodes: 0, inodesFree: 0 });
+    const node = { fs: btrfs, runtime: { imageFs: { ...disk(100), inodes: undefined } } };
+    expect(storageUsageOf({ node, pods: [] }, nowMs, devices).uncounted).toEqual(['nodefs.inodesFree']);
   });
 
   const bytes = ['nodefs.available 25/100'];

@@ -56,6 +56,7 @@ export interface Step {
   readonly minute: number;
   readonly available: number;
   readonly capacity?: number;
+  readonly device?: number;
   /** Minutes after the first; default: `minute`. */
   readonly measured?: number;
 }
@@ -80,11 +81,11 @@ export function statesAfter(
 ): readonly SignalState[] {
   let history: SignalHistory = new Map();
   let states: readonly SignalState[] = [];
-  for (const { minute, available, capacity = 1000, measured = minute } of steps) {
+  for (const { minute, available, capacity = 1000, device, measured = minute } of steps) {
     const at = (minutes: number): number => now.getTime() + minutes * minuteMs;
-    const readings = [reading({ signal, available, capacity, measuredAtMs: at(measured) })];
+    const readings = [reading({ signal, available, capacity, device, measuredAtMs: at(measured) })];
     const given = { rule, kubelet, now: new Date(at(minute)), maxAges };
-    ({ history, states } = observeSignals(history, readings, given));
+    ({ history, states } = observeSignals(history, { signals: readings }, given));
   }
   return states;
 }

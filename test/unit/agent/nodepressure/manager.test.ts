@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { beforeEach, expect, test } from 'vitest';
 import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
 import { NodePressureManager } from '../../../../src/agent/nodepressure/manager.ts';
+import type { DiskReading } from '../../../../src/agent/nodepressure/signals.ts';
 import { nodePressureMetrics } from '../../../../src/agent/nodepressure/metrics.ts';
 import { unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
@@ -29,6 +30,9 @@ class Node {
   governance: NodeGovernance = governedBy(pressurePolicy());
   available = 500;
   isDown = false;
+  /** Age of what the kubelet has measured. */
+  ageMs = 0;
+  disk: () => Promise<DiskReading> = () => Promise.reject(new Error('ENOENT'));
   onUsage = (): void => undefined;
   /** What a relief makes available, and what it leaves. */
   freed = 0;
@@ -42,6 +46,7 @@ class Node {
       usage: () => this.#usage(),
       thresholds: () => Promise.resolve(thresholds({ 'nodefs.available': '10%' })),
     },
+    disk: () => this.disk(),
     consumers: () => [{ kind: 'image', name: 'ml:1', amount: 7 }],
     node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'u' }),
     relieve: (demand) => {
@@ -64,7 +69,9 @@ class Node {
     this.onUsage();
     if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
     const atMs = this.clock.now().getTime();
-    const signals: readonly SignalReading[] = [reading({ available: this.available, measuredAtMs: atMs })];
+    const signals: readonly SignalReading[] = [
+      reading({ available: this.available, measuredAtMs: atMs - this.ageMs }),
+    ];
     const used = {
       big: { containers: { main: { logs: 30 } }, atMs },
       small: { containers: { main: { logs: 3 } }, atMs },
@@ -186,6 +193,22 @@ test.each([
     );
   },
 );
+
+test('a signal that nobody has measured lately is unknown, and the agent reads its disk itself', async () => {
+  node.available = 140;
+  node.ageMs = 3 * 60_000;
+  await node.pass();
+  expect(node.last).toMatchObject({ result: 'Unknown', message: 'no current value of nodefs.available' });
+  expect(node.inventory).toMatchObject({ unknown: ['nodefs.available'], readings: [] });
+  expect([node.events, node.relieved]).toEqual([[], []]);
+  expect(await node.registry.metrics()).not.toContain('node_signal_available_ratio{');
+  node.disk = () =>
+    Promise.resolve({ capacityBytes: 1000, availableBytes: 139, inodes: undefined, inodesFree: undefined });
+  await node.pass();
+  expect(node.relieved).toMatchObject([{ signal: 'nodefs.available', wanted: 11 }]);
+  expect(node.last?.result).toBe('Succeeded');
+  expect(node.inventory?.unknown).toEqual([]);
+});
 
 test('mode DryRun makes the same decisions, and requests nothing', async () => {
   node.governance = governedBy(pressurePolicy(), 'DryRun');

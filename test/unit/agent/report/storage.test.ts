@@ -85,7 +85,7 @@ test('volumes are among the largest offenders', () => {
 
 const governance = governedBy(pressurePolicy());
 const calm: PressureInventory = {
-  ...{ policy: { uid, generation }, states: [], readings: [], warnings: [], requests: [] },
+  ...{ policy: { uid, generation }, states: [], unknown: [], readings: [], warnings: [], requests: [] },
 };
 
 const reported = (pressure: PressureInventory | undefined) => {
@@ -100,6 +100,9 @@ const conditionOf = (pressure: PressureInventory | undefined): string | undefine
 };
 
 const ahead = crossed({ crossedSinceMs: undefined, isUnderPressure: false, wanted: 0 });
+
+const noValue =
+  'No current value of imagefs.available: neither the kubelet nor the agent has measured it in the last two minutes';
 
 test.each([
   {
@@ -121,6 +124,21 @@ test.each([
     name: 'a threshold is crossed',
     pressure: { ...calm, states: [crossed()], warnings: ['One.'] },
     is: 'True ThresholdCrossed: One.',
+  },
+  {
+    name: 'a signal is unknown',
+    pressure: { ...calm, unknown: ['imagefs.available' as const] },
+    is: `Unknown SignalsUnknown: ${noValue}`,
+  },
+  {
+    name: 'a threshold is crossed, and another signal is unknown',
+    pressure: { ...calm, states: [crossed()], unknown: ['imagefs.available' as const], warnings: ['One.'] },
+    is: `True ThresholdCrossed: One. ${noValue}`,
+  },
+  {
+    name: 'a threshold was crossed a moment ago, and another signal is unknown',
+    pressure: { ...calm, states: [crossed()], unknown: ['imagefs.available' as const] },
+    is: `True TransitionPeriod: Enough is available again, but for less than the transition period: nodefs.available. ${noValue}`,
   },
 ])('the condition PressureAhead: $name', ({ pressure, is }) => {
   expect(conditionOf(pressure)).toBe(is);
