@@ -148,10 +148,7 @@ function rememberedOf(
   { rule, now }: SignalsGiven,
 ): SignalMemory {
   const { available, measuredAtMs } = reading;
-  // A volume was mounted over it. The size proves nothing: the inodes of XFS and the bytes of ZFS change with what is free.
-  const isOther =
-    [known?.device, reading.device].every((one) => one !== undefined) && known?.device !== reading.device;
-  const before = isOther ? undefined : known;
+  const before = known !== undefined && isOneDevice(known.device, reading.device) ? known : undefined;
   const device = reading.device ?? before?.device;
   const trend = observeTrend(before?.trend, { atMs: measuredAtMs, bytes: -available });
   const { threshold, relief } = limitsOf(reading, rule);
@@ -161,6 +158,10 @@ function rememberedOf(
   const nowMs = now.getTime();
   return { device, trend, crossedSinceMs: since ?? nowMs, lastCrossedMs: nowMs };
 }
+
+/** A volume that is mounted over a file system has another device. The size proves nothing: the inodes of XFS and the bytes of ZFS change with what is free. */
+const isOneDevice = (a: number | undefined, b: number | undefined): boolean =>
+  a === undefined || b === undefined || a === b;
 
 /** Bytes or inodes that must be available: the threshold, plus the minimum reclaim once it is crossed; 0 = no threshold. */
 function limitsOf(

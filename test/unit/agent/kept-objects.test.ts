@@ -129,6 +129,7 @@ const units: Readonly<Partial<Record<Unit, Pass>>> = {
         usage: () => Promise.resolve(usage({}, { signals })),
         thresholds: () => Promise.resolve(thresholds({})),
       },
+      disk: () => Promise.reject(new Error('not read')),
       consumers: () => [],
       node: () => undefined,
       relieve: () => Promise.resolve('Exhausted'),
