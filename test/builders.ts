@@ -69,6 +69,7 @@ export const node = (name: string, over: Partial<NodeFacts> = {}): NodeFacts => 
   ready: true,
   readyChangedAtMs: undefined,
   taintKeys: [],
+  containerRuntimeVersion: '',
   ...over,
 });
 

@@ -25,6 +25,7 @@ import type {
   RuntimeContainerStats,
   RuntimeContainerStatus,
   RuntimeFileSystems,
+  RuntimeIdentity,
   RuntimeImage,
   RuntimeSandbox,
   RuntimeVersion,
@@ -39,6 +40,8 @@ interface CriOptions {
   readonly statusDeadlineMs?: number;
   /** Called at the end of each call, also of an aborted one. */
   readonly onCall?: OnCall;
+  /** Why the runtime is not the kubelet's; undefined = it is. Called by `checkReady`; default: not checked. */
+  readonly foreignBecause?: (identity: RuntimeIdentity) => string | undefined;
 }
 
 const defaultDeadlineMs = 120_000;
@@ -55,11 +58,14 @@ export function criRuntime(options: CriOptions): ContainerRuntime & { close(): v
 }
 
 class CriClient implements ContainerRuntime {
+  readonly #options: Pick<CriOptions, 'socket' | 'foreignBecause'>;
   readonly #connection: CriConnection;
   readonly #deadlineMs: number;
   readonly #statusDeadlineMs: number;
 
-  constructor({ socket, deadlineMs, statusDeadlineMs, onCall = () => undefined }: CriOptions) {
+  constructor(options: CriOptions) {
+    const { socket, deadlineMs, statusDeadlineMs, onCall = () => undefined } = options;
+    this.#options = options;
     this.#connection = new CriConnection(socket, onCall);
     this.#deadlineMs = deadlineMs ?? defaultDeadlineMs;
     this.#statusDeadlineMs = statusDeadlineMs ?? defaultStatusDeadlineMs;
@@ -73,8 +79,14 @@ class CriClient implements ContainerRuntime {
     return this.#query([runtime, runtime.methods.version, toVersion], { version: kubeletApiVersion }, signal);
   }
 
-  checkReady(signal: AbortSignal): Promise<void> {
-    return this.#query([runtime, runtime.methods.status, assertReady], { verbose: false }, signal);
+  async checkReady(signal: AbortSignal): Promise<void> {
+    await this.#query([runtime, runtime.methods.status, assertReady], { verbose: false }, signal);
+    const { foreignBecause, socket } = this.#options;
+    if (foreignBecause === undefined) return;
+    const identity = { version: await this.version(signal), sandboxes: await this.listSandboxes(signal) };
+    const why = foreignBecause(identity);
+    if (why !== undefined)
+      throw new RuntimeError(`the container runtime at ${socket} is not the kubelet's: ${why}`, 'foreign');
   }
 
   sandboxImage(signal: AbortSignal): Promise<string | undefined> {

@@ -81,6 +81,12 @@ export interface RuntimeVersion {
   readonly apiVersion: string;
 }
 
+/** What shows whose runtime it is. */
+export interface RuntimeIdentity {
+  readonly version: RuntimeVersion;
+  readonly sandboxes: readonly RuntimeSandbox[];
+}
+
 /** A file system that holds images or writable layers. */
 export interface RuntimeFileSystem {
   readonly mountpoint: string;
@@ -100,7 +106,7 @@ export interface RuntimeFileSystems {
  */
 export interface ContainerRuntime {
   version(signal: AbortSignal): Promise<RuntimeVersion>;
-  /** Throws RuntimeError (`unavailable`) if the runtime reports that it is not ready: its lists may be incomplete. */
+  /** Throws RuntimeError if the runtime reports that it is not ready (`unavailable`): its lists may be incomplete; or if it is not the kubelet's (`foreign`). */
   checkReady(signal: AbortSignal): Promise<void>;
   /** Reference of the sandbox image; undefined = not reported (containerd 2). */
   sandboxImage(signal: AbortSignal): Promise<string | undefined>;
@@ -129,8 +135,8 @@ export interface ContainerRuntime {
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]>;
 }
 
-/** `unavailable`: not running or not ready; `deadline`: no response in time; `denied`: no permission. */
-export type RuntimeFailure = 'unavailable' | 'deadline' | 'denied' | 'other';
+/** `unavailable`: not running or not ready; `deadline`: no response in time; `denied`: no permission; `foreign`: it is not the kubelet's. */
+export type RuntimeFailure = 'unavailable' | 'deadline' | 'denied' | 'foreign' | 'other';
 
 /** A failed call to the runtime; the message names the call and the socket, in one line. */
 export class RuntimeError extends Error {

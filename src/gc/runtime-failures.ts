@@ -6,4 +6,7 @@ export const isHopeless = (err: unknown): boolean => isRuntimeDown(err) || failu
 
 /** Whether the failure is certainly not due to its object. A deadline may be: a container with a hung shim. */
 export const isRuntimeDown = (err: unknown): boolean =>
-  failureOf(err) === 'unavailable' || failureOf(err) === 'denied';
+  failureOf(err) === 'unavailable' || failureOf(err) === 'denied' || isForeign(err);
+
+/** Whether the runtime is not the kubelet's. */
+export const isForeign = (err: unknown): boolean => failureOf(err) === 'foreign';

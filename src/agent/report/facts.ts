@@ -46,9 +46,17 @@ export interface ReportFacts {
 }
 
 export interface ReportTrouble {
-  readonly reason: 'RuntimeUnavailable' | 'ImageDiskUnknown';
+  readonly reason: 'RuntimeUnavailable' | 'NotKubeletsRuntime' | 'ImageDiskUnknown';
   /** One line. */
   readonly message: string;
+}
+
+/** Why the runtime is not used. */
+export interface RuntimeTrouble {
+  /** One line. */
+  readonly message: string;
+  /** Another runtime than the kubelet's answers on the socket. */
+  readonly isForeign: boolean;
 }
 
 /** A condition without its history. */

@@ -21,7 +21,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorCode, errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
-import type { ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
+import type { ReportFacts, ReportTrouble, RuntimeTrouble, UnitPasses } from './facts.ts';
 import { orphansFound } from './events.ts';
 import { planOrphanEvent, type OrphanCounts } from './orphans.ts';
 import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
@@ -39,8 +39,8 @@ export interface ReportDeps {
   readonly usage: () => NodeUsage | undefined;
   readonly lastRemoved: () => LastRemoved;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
-  /** Why the runtime is not available, in one line; undefined = it is. */
-  readonly runtimeTrouble: () => string | undefined;
+  /** undefined = the runtime is available. */
+  readonly runtimeTrouble: () => RuntimeTrouble | undefined;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
@@ -160,7 +160,11 @@ export class ReportManager {
 
   #runtimeTroubles(): readonly ReportTrouble[] {
     const trouble = this.#deps.runtimeTrouble();
-    return trouble === undefined ? [] : [{ reason: 'RuntimeUnavailable', message: trouble }];
+    if (trouble === undefined) return [];
+    const { message, isForeign } = trouble;
+    return [
+      isForeign ? { reason: 'NotKubeletsRuntime', message } : { reason: 'RuntimeUnavailable', message },
+    ];
   }
 
   async #readDisks(signal: AbortSignal): Promise<Disks> {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Registry } from 'prom-client';
 import { criRuntime } from '../../cri/client.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
+import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -153,6 +154,10 @@ class Agent {
       deadlineMs,
       statusDeadlineMs: Math.min(deadlineMs, statusMs),
       onCall: metrics.runtimeCall,
+      foreignBecause: (identity) => {
+        const runtimeVersion = this.#caches.node()?.containerRuntimeVersion;
+        return foreignBecause(identity, { runtimeVersion, pods: this.#caches.pods() });
+      },
     });
     const watch = new RuntimeWatch({
       runtime: cri,

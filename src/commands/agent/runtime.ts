@@ -2,6 +2,8 @@ import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
 import { servesCri } from '../../cri/probe.ts';
 import { findSocket } from '../../cri/sockets.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { RuntimeTrouble } from '../../agent/report/facts.ts';
+import { isForeign } from '../../gc/runtime-failures.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -19,6 +21,7 @@ interface RuntimeWatchDeps {
 export class RuntimeWatch implements Pick<Check, 'check'> {
   readonly #deps: RuntimeWatchDeps;
   #trouble: string | undefined = 'not checked yet';
+  #isForeign = false;
   #version: RuntimeVersion | undefined;
 
   constructor(deps: RuntimeWatchDeps) {
@@ -32,6 +35,11 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
 
   check(): string | undefined {
     return this.#trouble;
+  }
+
+  /** Why nothing is collected; undefined = the runtime is ready. */
+  get trouble(): RuntimeTrouble | undefined {
+    return this.#trouble === undefined ? undefined : { message: this.#trouble, isForeign: this.#isForeign };
   }
 
   /** Checks once; rejects only when aborted. */
@@ -63,6 +71,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
     if (trouble !== this.#trouble)
       this.#deps.log.warn({ err }, 'container runtime is not available, nothing is collected until it is');
     this.#trouble = trouble;
+    this.#isForeign = isForeign(err);
   }
 }
 

@@ -69,7 +69,7 @@ interface AgentUnitsDeps {
   readonly metrics: Pick<AgentMetrics, 'units'>;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
-  readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'check'>;
+  readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
@@ -346,7 +346,7 @@ function reportManager(
     usage: () => usage.usage,
     lastRemoved: () => ({ images: inventories.removedImages, others: inventories.removedOthers }),
     runtimeVersion: () => runtimeWatch.version,
-    runtimeTrouble: () => runtimeWatch.check(),
+    runtimeTrouble: () => runtimeWatch.trouble,
     recorder,
     snapshots: new SnapshotFinder({ runtime }),
     reports: new NodeReports(cluster.transport),

@@ -126,6 +126,9 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
     ready: ready?.status === 'True',
     readyChangedAtMs: ms(ready?.lastTransitionTime),
     taintKeys: taints.map(({ key }) => keep.texts.share(key)),
+    containerRuntimeVersion: keep.texts.share(
+      bounded(node.status?.nodeInfo?.containerRuntimeVersion ?? '', bounds.label),
+    ),
   };
 }
 

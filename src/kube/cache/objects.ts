@@ -91,6 +91,8 @@ export interface NodeFacts {
   /** When that condition last changed, Unix milliseconds; undefined = the node has none. */
   readonly readyChangedAtMs: number | undefined;
   readonly taintKeys: readonly string[];
+  /** Type and version of the kubelet's runtime, such as `containerd://2.1.0`; '' = unknown. */
+  readonly containerRuntimeVersion: string;
 }
 
 export interface NamespaceFacts {

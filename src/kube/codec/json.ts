@@ -6,6 +6,7 @@ import type {
   V1Namespace,
   V1Node,
   V1NodeSpec,
+  V1NodeStatus,
   V1ObjectMeta,
   V1OwnerReference,
   V1Pod,
@@ -56,10 +57,14 @@ export function podFromJson(json: unknown): Pod {
 export function nodeFromJson(json: unknown): Node {
   const { metadata, spec, status }: Unchecked<V1Node> = asObject(json);
   const { taints }: Unchecked<V1NodeSpec> = asObject(spec);
+  const { nodeInfo }: Unchecked<V1NodeStatus> = asObject(status);
   return {
     metadata: metaFromJson(metadata),
     spec: { taints: asObjects(taints).map((taint) => texts(taint, ['key'])) },
-    status: conditionsFromJson(status),
+    status: {
+      ...conditionsFromJson(status),
+      nodeInfo: texts(asObject(nodeInfo), ['containerRuntimeVersion']),
+    },
   };
 }
 

@@ -84,6 +84,11 @@ export interface Taint {
 
 export interface NodeStatus {
   conditions: NodeCondition[];
+  nodeInfo: NodeSystemInfo | undefined;
+}
+
+export interface NodeSystemInfo {
+  containerRuntimeVersion: string;
 }
 
 export interface NodeCondition {
@@ -1122,13 +1127,16 @@ export const Taint: MessageFns<Taint> = {
 };
 
 function createBaseNodeStatus(): NodeStatus {
-  return { conditions: [] };
+  return { conditions: [], nodeInfo: undefined };
 }
 
 export const NodeStatus: MessageFns<NodeStatus> = {
   encode(message: NodeStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.conditions) {
       NodeCondition.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.nodeInfo !== undefined) {
+      NodeSystemInfo.encode(message.nodeInfo, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1154,6 +1162,14 @@ export const NodeStatus: MessageFns<NodeStatus> = {
             message.conditions.push(NodeCondition.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.nodeInfo = NodeSystemInfo.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1172,6 +1188,64 @@ export const NodeStatus: MessageFns<NodeStatus> = {
   fromPartial(object: DeepPartial<NodeStatus>): NodeStatus {
     const message = createBaseNodeStatus();
     message.conditions = object.conditions?.map((e) => NodeCondition.fromPartial(e)) || [];
+    message.nodeInfo = (object.nodeInfo !== undefined && object.nodeInfo !== null)
+      ? NodeSystemInfo.fromPartial(object.nodeInfo)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodeSystemInfo(): NodeSystemInfo {
+  return { containerRuntimeVersion: "" };
+}
+
+export const NodeSystemInfo: MessageFns<NodeSystemInfo> = {
+  encode(message: NodeSystemInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.containerRuntimeVersion !== "") {
+      writer.uint32(50).string(message.containerRuntimeVersion);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeSystemInfo {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeSystemInfo();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.containerRuntimeVersion = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodeSystemInfo>): NodeSystemInfo {
+    return NodeSystemInfo.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodeSystemInfo>): NodeSystemInfo {
+    const message = createBaseNodeSystemInfo();
+    message.containerRuntimeVersion = object.containerRuntimeVersion ?? "";
     return message;
   },
 };

@@ -75,6 +75,30 @@ test('a runtime that is not ready counts as unavailable, until it is ready', asy
   expect(agent.timesLogged(away)).toBe(1);
 });
 
+test('from a runtime that is not the kubelet’s nothing is removed, and the report and readiness say so', async (context) => {
+  await using bed = await AgentEnvironment.open(context);
+  const { cri } = bed;
+  cri.runtime.addImage({ tags: [unused] });
+  runFinishedPod(bed);
+  bed.apiPod('elsewhere', { uid: 'uid-elsewhere', image: 'app', phase: 'Running' });
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent();
+  await until('degraded', () => bed.condition('Degraded') === 'True NotKubeletsRuntime');
+  const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
+  expect(message).toMatch(
+    /is not the kubelet's: it has no sandbox of any pod .* such as default\/elsewhere$/,
+  );
+  await until('passes failed', () => {
+    const failed = agent.lines.filter(({ msg }) => msg === 'pass failed').map(({ loop }) => loop);
+    return failed.includes('containergc') && failed.includes('imagegc');
+  });
+  expect(cri.changes).toEqual([]);
+  expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
+  bed.apiPod('elsewhere', { uid: 'uid-elsewhere', image: 'app', phase: 'Succeeded' });
+  await until('collected', () => cri.runtime.containers.length === 0);
+  await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
+});
+
 test('a runtime that hangs: deadlines, Degraded, alive, until it resumes', async (context) => {
   await using bed = await AgentEnvironment.open(context);
   const { cri } = bed;

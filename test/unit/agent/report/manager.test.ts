@@ -49,6 +49,15 @@ test('an image disk that could not be read has a hint about the chart, and is re
   }
 });
 
+test.each([
+  [false, 'RuntimeUnavailable'],
+  [true, 'NotKubeletsRuntime'],
+])('a runtime that is not used, foreign: %j, is %s', async (isForeign, reason) => {
+  const { reports, start } = environment({ runtimeTrouble: () => ({ message: 'why', isForeign }) });
+  await start();
+  expect(degradedIn(reports)).toMatchObject({ status: 'True', reason, message: 'why' });
+});
+
 test('orphaned resources of the last pass that searched them are reported', async () => {
   let inventory: ContainerInventory | undefined = {
     ...containers,

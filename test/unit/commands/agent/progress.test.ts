@@ -36,7 +36,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
     recorder: new FakeRecorder(),
     runtime,
     state: new StateDirectory(nowhere, silentLogger),
-    runtimeWatch: { version: undefined, check: () => undefined },
+    runtimeWatch: { version: undefined, trouble: undefined },
     caches: {
       governance: () => ({ kind: 'keep', reason: 'NoPolicy', policy: undefined }),
       policies: () => [],
