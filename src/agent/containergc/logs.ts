@@ -229,7 +229,7 @@ function rotatedKeptOutright(
     return { reason: 'RuleOff' };
   if (pod === undefined) return { reason: 'NotKubelets' };
   if (!runtimeKnown) return { reason: 'ContainersUnknown' };
-  return holdOf(pods.stateOf(pod.uid));
+  return pods.rotationHold(pod.uid);
 }
 
 /** A log is three levels down: pod, container, file. */

@@ -65,13 +65,18 @@ export class PodStates {
     this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
     const listed = pods ?? [];
     this.#uids = new Set(listed.map(({ uid }) => uid));
-    this.#optedOut = new Set(listed.filter(({ isOptedOut }) => isOptedOut === true).map(({ uid }) => uid));
     this.#over = uidsWhereAll(listed, (pod) => endOf(pod, now) !== undefined);
     this.#finished = uidsWhereAll(listed, isFinished);
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
     // Anyone can forge a mirror pod; nobody can forge a UID in the API, or the kubelet's annotation on a sandbox.
     const isOfApi = (uid: string): boolean => this.#uids.has(uid) || this.#fromApi.has(uid);
+    const optedOut = listed.filter(({ isOptedOut }) => isOptedOut === true);
+    this.#optedOut = new Set([
+      ...optedOut.map(({ uid }) => uid),
+      // The label of a mirror pod protects its static pod.
+      ...optedOut.flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
+    ]);
     this.#static = new Set([
       ...uidsOf(sources.filter(([, source]) => source !== undefined && source !== 'api')),
       ...listed.flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
@@ -89,6 +94,12 @@ export class PodStates {
     const isOver = !this.#uids.has(uid) || this.#over.has(uid);
     if (isOver && !this.#alive.has(uid)) return 'LooksGone';
     return this.isFinished(uid) ? 'Finished' : 'Exists';
+  }
+
+  /** Why no rotated log of the pod is removed; undefined = the limits decide. The kubelet rotates the logs of a static pod that runs as those of any other. */
+  rotationHold(uid: string): KeptBecause | undefined {
+    if (this.#optedOut.has(uid)) return holdOf('OptedOut');
+    return this.#alive.has(uid) ? undefined : holdOf(this.stateOf(uid));
   }
 
   /** A static pod may have no mirror pod and, while it starts, no sandbox: then only the form of its UID identifies it. */
@@ -157,12 +168,14 @@ const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly strin
 /** The pods of a plan. */
 export interface PodsNow {
   stateOf(uid: string): PodState;
+  rotationHold(uid: string): KeptBecause | undefined;
 }
 
 /** Judges pods by one observation and the sightings of previous passes. */
 export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
   const states = new PodStates(facts, given.now);
   return {
+    rotationHold: (uid) => states.rotationHold(uid),
     stateOf: (uid) => {
       const observed = states.stateOf(uid);
       if (observed !== 'LooksGone') return observed;

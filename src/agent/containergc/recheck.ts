@@ -107,11 +107,11 @@ function recheckAttemptLog(target: LogFileTarget, view: LiveView): Recheck {
   const key = `${target.pod.uid}/${target.containerName}`;
   const attempt = attemptOfLog(target.path.slice(target.path.lastIndexOf('/') + 1));
   const isListed = view.containers.some((one) => attemptsKey(one) === key && one.attempt === attempt);
-  return isListed ? 'InUse' : recheckRotated(target, view);
+  return isListed ? 'InUse' : (holdOf(statesIn(view).stateOf(target.pod.uid))?.reason ?? 'due');
 }
 
 function recheckRotated({ pod }: LogFileTarget, view: LiveView): Recheck {
-  return (pod && holdOf(statesIn(view).stateOf(pod.uid)))?.reason ?? 'due';
+  return (pod && statesIn(view).rotationHold(pod.uid))?.reason ?? 'due';
 }
 
 function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck {

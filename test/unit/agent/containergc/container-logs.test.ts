@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { minutesAgo } from '../../../builders.ts';
-import { apiPod, checkRow, dead, log, logsRule, planOf, staticSource, type Row } from './builders.ts';
+import type { KnownPod } from '../../../../src/agent/containergc/facts.ts';
+import { apiPod, checkRow, dead, down, log, logsRule, planOf, staticSource, type Row } from './builders.ts';
 
 const dir = 'default_pod_uid-pod/main';
 /** A log that was written so many minutes ago. */
@@ -18,6 +19,8 @@ const exists = { pods: [apiPod('pod')], sandboxes: [sandbox('pod')] };
 const here = { ...exists, containers: [dead('c0', 9), container('c1', { attempt: 1 })] };
 const kept = ['pods/default_pod_uid-pod InUse', 'pod-sandbox Running', 'c0 NewestAttempt', 'c1 Running'];
 const isStatic = { sandboxes: [sandbox('pod', { annotations: staticSource })] };
+const wasStatic = { sandboxes: [down('pod', 9, { annotations: staticSource })] };
+const mirror = (over: Partial<KnownPod> = {}) => ({ pods: [{ ...apiPod('mirror', 'uid-pod'), ...over }] });
 
 type Limits = Parameters<typeof logsRule>[0];
 const none = { maxRotatedPerContainer: 0 };
@@ -58,7 +61,14 @@ test.each<
   ['are kept while they are compressed', [rotated('1.tmp', 1), rotated('2.tmp', 60)], none, '2.tmp'],
   ['are kept just after a write: the runtime has not opened the new log', fresh, zero, '1', '2 UnderLimit'],
   ['are limited while the pods are unknown', set, one, '1.gz, 2.gz', undefined, { ...here, pods: undefined }],
-  ['of static pods are kept', set.slice(0, 1), none, '', undefined, isStatic],
+  ['of a static pod that runs follow the limits', set, one, '1.gz, 2.gz', undefined, isStatic],
+  ['of a mirrored static pod do so too', set, one, '1.gz, 2.gz', undefined, { ...isStatic, ...mirror() }],
+  ['of a static pod that does not run are kept', set.slice(0, 1), none, '', undefined, wasStatic],
+  [
+    'of a static pod whose mirror pod has the keep label are kept',
+    ...([set, none, '', undefined] as const),
+    { ...isStatic, ...mirror({ isOptedOut: true }) },
+  ],
 ])('rotated logs %s', (_, logs, limits, ...[removed, alsoKept, node = here]) => {
   checkRow({
     node: { ...node, logs },

@@ -96,6 +96,7 @@ const attempt = attemptOf(pod);
 const nothing = { containers: [], sandboxes: [], pods: [] };
 const writer = { containers: [container('0123456789')] };
 const deadWriter = { containers: [dead('0123456789', 9)] };
+const ofEndedStatic = { ...nothing, sandboxes: [down('pod', 9, { annotations: staticSource })] };
 const ofStatic = { sandboxes: [sandbox('pod', { annotations: staticSource })] };
 
 test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
@@ -158,7 +159,21 @@ test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
   ['a rotated log', rotated, {}, 'due'],
   ['a rotated log of no pod', rotatedOf(undefined), {}, 'due'],
   ['a rotated log of a pod that got the keep label', rotated, keeping, 'KeepMarked'],
-  ['a rotated log of a static pod', rotated, ofStatic, 'StaticPod'],
+  ['a rotated log of a static pod that runs', rotated, ofStatic, 'due'],
+  ['a rotated log of a static pod that has ended', rotated, ofEndedStatic, 'StaticPod'],
+  [
+    'a rotated log of a static pod whose mirror pod got the keep label',
+    rotated,
+    { ...ofStatic, pods: [{ ...apiPod('mirror', 'uid-pod'), isOptedOut: true }] },
+    'KeepMarked',
+  ],
+  [
+    'a rotated log of a pod whose UID a mirror pod with the keep label claims',
+    rotated,
+    { pods: [apiPod('pod'), { ...apiPod('mirror', 'uid-pod'), isOptedOut: true }] },
+    'due',
+  ],
+  ['the log of an attempt of a static pod that runs', attempt, { ...nothing, ...ofStatic }, 'StaticPod'],
 ])('%s, right before its removal', (_, removal, live, expected) => {
   expect(recheck(removal, view(live))).toBe(expected);
 });
