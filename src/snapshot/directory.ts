@@ -170,7 +170,8 @@ interface NodesEntries {
 
 /** The names in the folder `nodes`; throws for a folder without a node in the list of nodes. */
 async function nodeFolders(directory: string, nodes: ByUid<NodeFacts> | undefined): Promise<NodesEntries> {
-  const names = (await namesIn(directory)) ?? [];
+  // No name of a node begins with a dot, but those of folders that a volume or a tool adds: `..data` of a mounted ConfigMap.
+  const names = ((await namesIn(directory)) ?? []).filter((name) => !name.startsWith('.'));
   const isNode = await Promise.all(names.map((name) => isFolder(join(directory, name))));
   const folders = names.filter((_, index) => isNode[index]);
   const known = nodes && new Set([...nodes.values()].map(({ name }) => name));
