@@ -77,6 +77,12 @@ export class Field {
     return text;
   }
 
+  absolutePath(): string {
+    const path = this.name();
+    if (!path.startsWith('/')) throw this.mustBe('an absolute path');
+    return path;
+  }
+
   texts(): readonly string[] {
     return this.isAbsent ? [] : this.list().map((one) => one.text());
   }

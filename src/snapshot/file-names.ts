@@ -16,6 +16,7 @@ export const nodeFiles: readonly string[] = [
   'state',
   'logs',
   'loglisting',
+  'orphans',
 ];
 
 /** A note for each file in a folder that looks like an input and is not read; `here` has the inputs of this folder. */

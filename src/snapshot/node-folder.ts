@@ -8,6 +8,7 @@ import { nodeFiles, unreadNotes } from './file-names.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
 import { logListingOf } from './log-listing.ts';
+import { orphansOf } from './orphans.ts';
 import { checkUsage, devicesOf, diskOf, usageOf } from './stats.ts';
 import { impossibleNote, inOrder, type NodePart } from './plan-facts.ts';
 
@@ -76,6 +77,7 @@ function nodeFolderOf(
     sandboxes: read('sandboxes', sandboxesOf),
     disk: stats?.disk,
     usage: stats?.usage,
+    orphans: read('orphans', (content) => orphansOf(content, pods ?? [])),
     logs: logListingOf({ logs: files.get('logs'), listing: files.get('loglisting') }),
   };
   return { part: inOrder(part), notes: [...(note === undefined ? [] : [note]), ...(stats?.notes ?? [])] };

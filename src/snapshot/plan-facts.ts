@@ -116,7 +116,7 @@ export interface NodePart {
   readonly usage: StorageUsage | undefined;
   /** Paths below the default directories in a snapshot. */
   readonly logs: LogListing | undefined;
-  /** Only of a live node: a snapshot has none. */
+  /** What pods that are gone have left on it, besides logs. */
   readonly orphans?: OrphansFound | undefined;
 }
 

@@ -4,11 +4,14 @@ import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts'
 import { diskDevices } from '../../node/disk/devices.ts';
 import { imageDiskOf, type StatFs } from '../../node/disk/filesystem.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
+import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
+import type { KnownPods, OrphanPaths } from '../../node/storage/orphans.ts';
 import type { StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './crictl.ts';
 import { logListingJson, logsJson } from './logs.ts';
+import { orphansJson } from './orphans.ts';
 import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.ts';
 
 export interface NodePartDeps {
@@ -16,6 +19,7 @@ export interface NodePartDeps {
   readonly runtime: ContainerRuntime;
   readonly statFs: StatFs;
   readonly logs: Pick<NodeLogs, 'list'>;
+  readonly orphans: Pick<NodeOrphans, 'list' | 'inspect'>;
   readonly readState: (signal: AbortSignal) => Promise<StateReading>;
   /** The raw response of the node's kubelet. */
   readonly readSummary: (signal: AbortSignal) => Promise<Buffer>;
@@ -41,13 +45,17 @@ export class NodeSnapshot {
   async read(signal: AbortSignal): Promise<void> {
     const { runtime } = this.#deps;
     await runtime.checkReady(signal);
+    // Before everything else, so that the pod of each directory is known.
+    const places = await this.#tried('orphans', () => this.#deps.orphans.list(signal), signal);
     await this.#readIfPossible('info', async () => infoJson(await runtime.sandboxImage(signal)), signal);
     // Images first: an image from which a container is created meanwhile then counts as in use.
     this.#files.set('images', imagesJson(await runtime.listImages(signal)));
     const containers = await runtime.listContainers(signal);
     const mounted = await new ImageMounts(runtime).read(containers, signal);
     this.#files.set('containers', containersJson(containers, mounted));
-    this.#files.set('sandboxes', sandboxesJson(await runtime.listSandboxes(signal)));
+    const sandboxes = await runtime.listSandboxes(signal);
+    this.#files.set('sandboxes', sandboxesJson(sandboxes));
+    await this.#readOrphans(places, { containers, sandboxes }, signal);
     await this.#readLogs(signal);
     await this.#readIfPossible('state', () => this.#state(signal), signal);
     await this.#readDisks(signal);
@@ -59,6 +67,18 @@ export class NodeSnapshot {
       const text = typeof content === 'string' ? content : `${JSON.stringify(content, undefined, 1)}\n`;
       await write(join('nodes', this.#deps.name, `${file}.json`), text);
     }
+  }
+
+  /** The reader of the snapshot leaves out those of pods that the API server lists. */
+  async #readOrphans(
+    places: OrphanPaths | undefined,
+    known: Omit<KnownPods, 'pods'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (places === undefined) return;
+    const inspect = (): Promise<object> =>
+      this.#deps.orphans.inspect(places, { ...known, pods: [] }, signal).then(orphansJson);
+    await this.#readIfPossible('orphans', inspect, signal);
   }
 
   async #readLogs(signal: AbortSignal): Promise<void> {
@@ -139,12 +159,18 @@ export class NodeSnapshot {
     read: () => Promise<object | string | undefined>,
     signal: AbortSignal,
   ): Promise<void> {
+    const content = await this.#tried(file, read, signal);
+    if (content !== undefined) this.#files.set(file, content);
+  }
+
+  /** undefined with a warning if it fails: the file is left out. */
+  async #tried<T>(file: string, read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     try {
-      const content = await read();
-      if (content !== undefined) this.#files.set(file, content);
+      return await read();
     } catch (err) {
       signal.throwIfAborted();
       this.#deps.warn(`node ${this.#deps.name}: ${errorLine(err)}; ${file}.json is left out`);
+      return undefined;
     }
   }
 }

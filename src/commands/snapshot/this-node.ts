@@ -4,6 +4,8 @@ import { socketPath } from '../../cri/sockets.ts';
 import { statFsReader } from '../../node/disk/filesystem.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
+import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
+import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
 import type { Connected } from '../cli/connect.ts';
@@ -28,6 +30,7 @@ export async function usingNode<T>(
     kubeletRoot,
     warn,
     statFs: statFsReader(),
+    orphans: new OrphanFinder({ roots: orphanRoots(config) }),
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     readState: (signal) => state.read(signal),
     readSummary: (signal) => withKubelet(config, connection, (kubelet) => kubelet.summary(signal)),

@@ -1,6 +1,11 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { NodeSnapshot, type NodePartDeps } from '../../../../src/commands/snapshot/node.ts';
+import type { FoundOrphan, OrphansFound } from '../../../../src/node/storage/orphans-finder.ts';
+import { nodeFolderIn } from '../../../../src/snapshot/node-folder.ts';
+import { Field } from '../../../../src/snapshot/field.ts';
+import type { NodePodFacts } from '../../../../src/kube/cache/node-pods.ts';
 import type { LogListing } from '../../../../src/node/logs/list.ts';
+import { boundPod } from '../facts.ts';
 import { container, FakeRuntime, image, sandbox } from '../../../fakes/runtime.ts';
 
 const never = new AbortController().signal;
@@ -50,6 +55,15 @@ const logsOf = (over: Partial<LogListing>): Pick<NodePartDeps, 'logs'> => ({
       }),
   },
 });
+/** What pods that the runtime does not know have left. */
+const orphansOf = (found: Partial<OrphansFound>): NodePartDeps['orphans'] => ({
+  list: () => Promise.resolve({ podDirectories: [], logDirectories: [], podCgroups: undefined }),
+  inspect: (_, { sandboxes }) => {
+    expect(sandboxes).toEqual(runtime.sandboxes);
+    const nothing = { podDirectories: undefined, logDirectories: undefined, podCgroups: undefined };
+    return Promise.resolve({ ...nothing, ...found });
+  },
+});
 const noKubelet = { readSummary: () => Promise.reject(new Error('cannot reach the kubelet')) };
 let runtime: FakeRuntime;
 let warnings: string[];
@@ -70,6 +84,7 @@ async function taken(over: Partial<NodePartDeps> = {}): Promise<Record<string, u
     ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
     statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
     ...logsOf({}),
+    orphans: orphansOf({}),
     readState: () => Promise.resolve({ kind: 'read', state }),
     ...answer(summary),
     warn: (line) => warnings.push(line),
@@ -139,7 +154,7 @@ test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], w
   ],
 ])('%s: writes the other files, with a warning', async (_, over, missing, expected) => {
   const files = await taken(over);
-  expect(Object.keys(files)).toHaveLength(9 - missing.length);
+  expect(Object.keys(files)).toHaveLength(10 - missing.length);
   for (const file of missing) expect(files).not.toHaveProperty([file]);
   expect(warnings).toEqual(expected.map((warning) => `node node-1: ${warning}`));
 });
@@ -191,4 +206,55 @@ test('writes the images that containers have mounted, of exited ones too', async
     ['sha256:model-a'],
     ['sha256:model-b'],
   ]);
+});
+
+describe('orphaned resources', () => {
+  const left = (podUid: string, over: Partial<FoundOrphan> = {}): FoundOrphan => ({
+    ...{ path: `/var/lib/kubelet/pods/${podUid}`, podUid, sinceMs: at, bytes: 7, obstacle: undefined },
+    ...over,
+  });
+  const found: OrphansFound = {
+    podDirectories: [
+      left('gone'),
+      left('mounted', { obstacle: 'Mounted', sinceMs: undefined }),
+      left('here'),
+    ],
+    logDirectories: [left('gone', { path: '/var/log/pods/a_b_gone' })],
+    podCgroups: undefined,
+  };
+  const read = (files: Record<string, unknown>, pods: readonly NodePodFacts[] | undefined = []) => {
+    const content = Object.fromEntries(
+      Object.entries(files).map(([file, value]) => [file.replace('.json', ''), value]),
+    );
+    const source = { name: 'node-1', pods, needsUsage: false };
+    return nodeFolderIn(new Field('pod', '', content), source).part;
+  };
+
+  test('are read again as they were found, without those of pods that the API server lists', async () => {
+    const files = await taken({ orphans: orphansOf(found) });
+    const { orphans } = read(files, [{ ...boundPod('here'), uid: 'here' }]);
+    expect(orphans).toEqual({
+      ...found,
+      podDirectories: found.podDirectories?.slice(0, 2),
+      logDirectories: undefined,
+    });
+    expect(read(files, undefined).orphans?.podDirectories).toHaveLength(3);
+  });
+
+  test.each(['list', 'inspect'])('are left out with a warning when they cannot be read: %s', async (call) => {
+    const failing = { ...orphansOf(found), [call]: () => Promise.reject(new Error('a disk hangs')) };
+    const files = await taken({ orphans: failing });
+    expect(read(files).orphans).toBeUndefined();
+    expect(warnings).toEqual(['node node-1: a disk hangs; orphans.json is left out']);
+  });
+
+  test.each<[name: string, one: object, problem: string]>([
+    ['an obstacle that this version does not know', { obstacle: 'Frozen' }, 'must be one of Mounted, '],
+    ['a relative path', { path: 'pods/x' }, 'must be an absolute path'],
+    ['no UID', { podUid: '' }, 'must not be empty'],
+    ['a time that is none', { since: 'once' }, 'must be an RFC 3339 time'],
+  ])('with %s are bad input', (_, over, problem) => {
+    const one = { path: '/pods/x', podUid: 'x', bytes: 1, ...over };
+    expect(() => read({ 'orphans.json': { podDirectories: [one] } })).toThrow(problem);
+  });
 });
