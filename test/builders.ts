@@ -1,13 +1,16 @@
 import {
   isInvalid,
   type HoldRule,
+  type InvalidPolicy,
   type LabelSelector,
   type NodesPolicy,
   type Policy,
   type PodsPolicy,
   type TerminatedPolicy,
+  type TtlRule,
 } from '../src/api/policy/policy.ts';
 import { parsePolicy } from '../src/api/policy/policy-spec.ts';
+import { podReason, ttlRuleKey, ttlRuleMatcher } from '../src/api/policy/ttl-rules.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts';
 
 /** Current time in the tables; ages count backwards from it. */
@@ -38,12 +41,27 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     endedByKubelet: false,
     markedByPodGc: false,
     ends: [],
-    message: '',
+    ttlRules: new Map(),
     finishedAtMs: undefined,
     wait: undefined,
     ...over,
   };
 }
+
+/** The pods as they are read under these policies: compared with the entries of ttlByReason; of a message nothing matches. */
+export const readUnder = (
+  policies: readonly (Policy | InvalidPolicy)[],
+  pods: readonly PodFacts[],
+): readonly PodFacts[] => {
+  const rules = policies.flatMap((one) => (isInvalid(one) ? [] : (one.pods?.terminated?.ttlByReason ?? [])));
+  return rules.length === 0 ? pods : pods.map((one) => comparedWith(rules, one));
+};
+
+const comparedWith = (rules: readonly TtlRule[], one: PodFacts): PodFacts => {
+  const end = { phase: one.phase, reason: podReason(one), message: '', ends: one.ends };
+  const results = rules.map((rule) => [ttlRuleKey(rule), ttlRuleMatcher(rule)(end)] as const);
+  return { ...one, ttlRules: new Map([...results, ...one.ttlRules]) };
+};
 
 /** Not long enough to be stuck. */
 export const terminating = { deletionAtMs: minutesAgo(5), deletionGracePeriodSeconds: 30 } as const;

@@ -47,10 +47,13 @@ export function bounded(text: string, maxBytes: number): string {
 }
 
 /** Does the same for the UTF-8 from `start` to `end`, without creating a long string. */
-export const boundedUtf8 = (bytes: Buffer, start: number, end: number): string =>
-  end - start <= bounds.text
-    ? bytes.toString('utf8', start, end)
-    : cut(bytes.subarray(start, end), bounds.text);
+export const boundedUtf8 = (
+  bytes: Buffer,
+  start: number,
+  end: number,
+  maxBytes: number = bounds.text,
+): string =>
+  end - start <= maxBytes ? bytes.toString('utf8', start, end) : cut(bytes.subarray(start, end), maxBytes);
 
 /** Whether `bounded` has cut `text`; then it names no existing object. */
 export const isCut = (text: string): boolean => cutForm.test(text);

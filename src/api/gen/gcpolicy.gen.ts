@@ -185,13 +185,13 @@ export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
    */
   phase?: 'Succeeded' | 'Failed' | undefined;
   /**
-   * Matches the reason of the pod (status.reason), such as Evicted, or the reason of a container, such as OOMKilled, as the STATUS column of kubectl shows it. Containers that completed count only if the pod succeeded; init containers only if they failed and no other container did. Evicted also matches a failed pod without a reason whose condition DisruptionTarget has the reason TerminationByKubelet.
+   * Matches the reason of the pod (status.reason), such as Evicted, or the reason of a container, such as OOMKilled, as the STATUS column of kubectl shows it, without a prefix such as Init: there. * stands for any text, ? for one character, as in OutOf*. Containers that completed count only if the pod succeeded; init containers only if they failed and no other container did. Evicted also matches a failed pod without a reason whose condition DisruptionTarget has the reason TerminationByKubelet.
    */
   reason?: string | undefined;
   /**
    * Matches the exit code of a container, such as 137: any of these. The same containers count as for reason. If reason is given too, and is not that of the pod, one container must match both.
    *
-   * Items: The exit code of a container.
+   * Items: The exit code of a container. On Windows it may be negative, such as -1073741510.
    */
   exitCodes?: number[] | undefined;
   /**

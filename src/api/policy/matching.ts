@@ -8,6 +8,7 @@ import {
   type TerminatedPolicy,
 } from './policy.ts';
 import { withRulesIds } from './rules-id.ts';
+import { ttlRuleKey } from './ttl-rules.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
 
 /** The label of a pod, a namespace or a node that opts it out of all rules. */
@@ -184,8 +185,8 @@ const nodeClaimOf = (policy: AnyPolicy): readonly NodeClaim[] =>
   policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
 
 /**
- * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation and CONTAINER_ENDS
- * are among them if a policy reads these. With the keys of a selector of the command line, if there is one.
+ * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation, CONTAINER_ENDS and
+ * the entries of ttlByReason are among them if a policy has these. With the keys of a selector of the command line, if there is one.
  */
 export function podLabelKeys(
   policies: readonly AnyPolicy[],
@@ -198,6 +199,7 @@ export function podLabelKeys(
     if (honorTTLAnnotation) keys.add(TTL_ANNOTATION);
     if (ttlByReason.some(({ reason, exitCodes }) => (reason ?? exitCodes) !== undefined))
       keys.add(CONTAINER_ENDS);
+    for (const rule of ttlByReason) keys.add(ttlRuleKey(rule));
   }
   return keys;
 }

@@ -90,7 +90,7 @@ function volume(value: unknown): unknown {
   );
 }
 
-/** The part of a message that a policy can match, and that says why a pod does not start. */
+/** The part of a message that says why a pod does not start. */
 const message = shortened(256);
 
 const terminated = fields(named('exitCode', 'reason', 'startedAt', 'finishedAt'));
@@ -118,8 +118,8 @@ const starting = fields({
   initContainerStatuses: each(waitingContainer),
 });
 const finished = fields({
-  ...named('phase', 'reason', 'startTime'),
-  message,
+  // Policies match the whole message.
+  ...named('phase', 'reason', 'startTime', 'message'),
   conditions: conditions(),
   containerStatuses: each(containerStatus),
   initContainerStatuses: each(containerStatus),

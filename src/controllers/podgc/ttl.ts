@@ -1,8 +1,8 @@
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
-import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
+import type { TerminatedPolicy } from '../../api/policy/policy.ts';
+import { ttlRuleKey } from '../../api/policy/ttl-rules.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { parseDuration } from '../../runtime/text/duration.ts';
-import { globMatcher } from '../../runtime/text/glob.ts';
 import type { Ttl } from './facts.ts';
 
 /** Whether the rule sets a ttl for any pod. */
@@ -25,11 +25,27 @@ export function ttlFinder({
     annotation: undefined,
   };
   const rules = ttlByReason.map((rule, i) => ({
-    matches: ttlMatcher(rule),
+    key: ttlRuleKey(rule),
     ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: rule.ttlMs, rule, annotation: undefined },
   }));
-  const ttlOf = (pod: PodFacts): Ttl => rules.find(({ matches }) => matches(pod))?.ttl ?? general;
+  const ttlOf = (pod: PodFacts): Ttl => ttlAmong(rules, general, pod);
   return honorTTLAnnotation ? (pod) => annotatedTtl(ttlOf(pod), pod) : ttlOf;
+}
+
+/** The ttl of the first entry that matches. An entry that was unknown when the pod was read may match: then the longest ttl that is possible. */
+function ttlAmong(
+  rules: readonly { readonly key: string; readonly ttl: Ttl }[],
+  general: Ttl,
+  { ttlRules }: PodFacts,
+): Ttl {
+  let unknown: Ttl | undefined;
+  const atLeast = (ttl: Ttl): Ttl => (unknown !== undefined && unknown.ttlMs > ttl.ttlMs ? unknown : ttl);
+  for (const { key, ttl } of rules) {
+    const matches = ttlRules.get(key);
+    if (matches === true) return atLeast(ttl);
+    if (matches === undefined) unknown = atLeast(ttl);
+  }
+  return atLeast(general);
 }
 
 /** The annotation may shorten a ttl, never lengthen it: a pod without a ttl has an infinite one. */
@@ -46,30 +62,3 @@ function annotatedTtl(ttl: Ttl, { ttlAnnotation: value }: PodFacts): Ttl {
 /** The bounds of every duration in a policy (crds/). */
 const maxDurationLength = 32;
 const maxDurationMs = 87_600 * 3_600_000;
-
-function ttlMatcher(rule: TtlRule): (pod: PodFacts) => boolean {
-  const { phase, messagePattern } = rule;
-  const matchesMessage = messagePattern === undefined ? undefined : globMatcher(messagePattern);
-  return (pod) =>
-    (phase === undefined || pod.phase === phase) &&
-    matchesEnd(rule, pod) &&
-    (matchesMessage === undefined || matchesMessage(pod.message));
-}
-
-/** Whether the reason of the pod matches, and any container the exit codes; or one container matches both. */
-function matchesEnd({ reason, exitCodes }: TtlRule, pod: PodFacts): boolean {
-  const isReasonOfPod = reason === undefined || podReason(pod) === reason;
-  if (isReasonOfPod && exitCodes === undefined) return true;
-  return pod.ends.some(
-    (end) =>
-      (isReasonOfPod || end.reason === reason) &&
-      (exitCodes === undefined || exitCodes.includes(end.exitCode)),
-  );
-}
-
-/**
- * The reason of a pod; Evicted where only the condition is left of what the kubelet wrote. With every such condition it writes a reason: Evicted,
- * Preempting, or Terminated when the node shuts down. An evicted pod is the likeliest one without.
- */
-export const podReason = ({ reason, endedByKubelet }: PodFacts): string =>
-  reason === '' && endedByKubelet ? 'Evicted' : reason;

@@ -1,5 +1,6 @@
 import { TTL_ANNOTATION, unselectedBy } from '../../api/policy/matching.ts';
 import { isInvalid, type PodsPolicy } from '../../api/policy/policy.ts';
+import { podReason } from '../../api/policy/ttl-rules.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import type { Meaning, Why } from '../../gc/words.ts';
 import type { ContainerEnd, NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
+import { globMatcher } from '../../runtime/text/glob.ts';
 import {
   isTerminating,
   type Finish,
@@ -24,7 +26,6 @@ import {
   type Ttl,
 } from './facts.ts';
 import type { Line } from './order.ts';
-import { podReason } from './ttl.ts';
 
 const held = { what: 'pods', field: 'pods.safety' };
 const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.';
@@ -388,14 +389,14 @@ function kindText({ rule }: Ttl): string {
   return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
 }
 
-/** What matched the reason or the exit codes of a rule, unless it is the reason in the pod's status. */
+/** What matched the reason or the exit codes of a rule, unless it is the reason in the pod's status as the rule has it. */
 function evidenceText(pod: PodFacts, { rule }: Ttl): string {
   const { reason, exitCodes } = rule ?? {};
-  if (exitCodes !== undefined || ![undefined, podReason(pod)].includes(reason))
+  const isReason = reason === undefined ? () => true : globMatcher(reason);
+  if (exitCodes !== undefined || !isReason(podReason(pod)))
     return `; its containers ended with ${pod.ends.map(endText).join(', ')}`;
-  return [undefined, pod.reason].includes(reason)
-    ? ''
-    : '; its condition DisruptionTarget shows that the kubelet evicted it';
+  if (!isReason(pod.reason)) return '; its condition DisruptionTarget shows that the kubelet evicted it';
+  return [undefined, pod.reason].includes(reason) ? '' : `; its reason is ${pod.reason}`;
 }
 
 const endText = ({ reason, exitCode }: ContainerEnd): string => `${reason}:${exitCode}`;

@@ -1,7 +1,8 @@
 import { keptFinalizers } from '../../api/finalizers.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { CONTAINER_ENDS, KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
-import { bounded, bounds } from '../../runtime/bounds.ts';
+import { podReason, type PodEnd } from '../../api/policy/ttl-rules.ts';
+import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
 import { type Namespace, type Node, type Pod, type PodCondition, type PodStatus } from '../gen/core.ts';
@@ -20,6 +21,7 @@ import type {
   PodWait,
   ReplicaSetFacts,
 } from './objects.ts';
+import { noTtlResults, type TtlResults } from './ttl-results.ts';
 import type { SharedValues } from '../codec/shared-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -33,21 +35,27 @@ export interface Keep {
   readonly texts: SharedValues<string>;
   readonly ends: SharedValues<PodFacts['ends']>;
   readonly podTraits: SharedValues<PodTraits>;
+  readonly ttlResults: TtlResults;
 }
 
-/** Reads one annotation of an object; annotations are decoded only when this is called. */
-export type ReadAnnotation = (key: string) => string | undefined;
+/** Parts of an object that are read only when a function is called. */
+export interface Unread {
+  readonly annotation: (key: string) => string | undefined;
+  /** The status of a pod with its texts uncut. */
+  readonly status: () => PodStatus | undefined;
+}
 
 /** Makes the facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
-export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known?: PodFacts): PodFacts {
+export function podFacts(pod: Pod, keep: Keep, unread: Unread, known?: PodFacts): PodFacts {
   const { texts } = keep;
   const meta = identified(pod.metadata);
   const status = pod.status ?? noStatus;
   const labels = keptLabels(meta.labels, keep);
   const ended = !unfinishedPhases.has(status.phase);
-  const ttlAnnotation = ended ? keptAnnotation(annotation, keep) : undefined;
+  const ttlAnnotation = ended ? keptAnnotation(unread, keep) : undefined;
   const ends = keptEnds(status, keep);
-  if (known && isSame(known, { labels, ttlAnnotation, ends })) return known;
+  const ttlRules = ended ? keep.ttlResults.of(keep.labelKeys(), () => podEnd(status, unread)) : noTtlResults;
+  if (known && isSame(known, { labels, ttlAnnotation, ends, ttlRules })) return known;
   const { uid, name, resourceVersion } = known ?? meta;
   return new PodRecord(
     {
@@ -71,8 +79,8 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       endedByKubelet: wasDisrupted(status, 'TerminationByKubelet'),
       markedByPodGc: wasDisrupted(status, 'DeletionByPodGC'),
       ends,
-      message: ended ? shortened(status.message) : '',
       finishedAtMs: isFinished(status) ? finishedAtMs(pod) : undefined,
+      ttlRules,
       wait: isWaiting(status) ? podWait(meta, status, keep) : undefined,
     },
     keep.podTraits,
@@ -173,7 +181,7 @@ function keptLabels(labels: Labels, { labelKeys, texts }: Keep): Labels {
 }
 
 /** A value of more than 63 bytes is no duration; its beginning shows a person what was written. */
-function keptAnnotation(annotation: ReadAnnotation, keep: Keep): string | undefined {
+function keptAnnotation({ annotation }: Unread, keep: Keep): string | undefined {
   const value = keepsKey(keep, TTL_ANNOTATION) ? annotation(TTL_ANNOTATION) : undefined;
   return value === undefined ? undefined : keep.texts.share(bounded(value, bounds.label));
 }
@@ -187,6 +195,19 @@ const noEnds: PodFacts['ends'] = [];
 
 const keptEnds = (status: PodStatus, keep: Keep): PodFacts['ends'] =>
   keepsKey(keep, CONTAINER_ENDS) ? keep.ends.share(distinct(endsOf(status).map(keptEnd))) : noEnds;
+
+/** The end of a pod for the entries of ttlByReason, which must see every text as a whole. */
+function podEnd(shortened: PodStatus, { status: read }: Unread): PodEnd {
+  const texts = [shortened.reason, shortened.message, ...endsOf(shortened).map(({ reason }) => reason)];
+  const status = texts.some(isCut) ? (read() ?? shortened) : shortened;
+  const endedByKubelet = wasDisrupted(status, 'TerminationByKubelet');
+  return {
+    phase: status.phase,
+    reason: podReason({ reason: status.reason, endedByKubelet }),
+    message: status.message,
+    ends: endsOf(status),
+  };
+}
 
 const keptEnd = ({ reason, exitCode }: End): ContainerEnd => ({
   reason: bounded(reason, bounds.label),
@@ -202,11 +223,12 @@ const distinct = (ends: readonly ContainerEnd[]): PodFacts['ends'] =>
 /** An object with longer labels is opted out: if some were dropped, a selector that excludes the object might select it. */
 const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
 
-type Kept = Pick<PodFacts, 'labels' | 'ttlAnnotation' | 'ends'>;
+type Kept = Pick<PodFacts, 'labels' | 'ttlAnnotation' | 'ends' | 'ttlRules'>;
 
 /** The ends of a pod in the same state are the same, or not kept. */
 function isSame(known: Kept, other: Kept): boolean {
   if (known.ttlAnnotation !== other.ttlAnnotation || known.ends.length !== other.ends.length) return false;
+  if (known.ttlRules !== other.ttlRules) return false;
   const [a, b] = [known.labels, other.labels];
   const keys = Object.keys(a);
   return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));

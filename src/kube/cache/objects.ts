@@ -7,7 +7,7 @@ export interface Identified {
   readonly resourceVersion: string;
 }
 
-/** The label keys that are kept; other labels are dropped while decoding. With the key of the ttl annotation or `CONTAINER_ENDS` among them, that is kept too. */
+/** The label keys that are kept; other labels are dropped while decoding. With the key of the ttl annotation, `CONTAINER_ENDS` or a `ttlRuleKey` among them, that is kept too. */
 export type LabelKeys = ReadonlySet<string> | 'all';
 
 /** The facts that dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
@@ -41,13 +41,16 @@ export interface PodFacts {
   readonly markedByPodGc: boolean;
   /**
    * How the containers ended that decide about the pod, each end once: of a succeeded pod its main containers; of a failed one the main containers
-   * that failed, or if none did the init containers that failed. Only of finished pods, and only if a policy reads it (`LabelKeys`).
+   * that failed, or if none did the init containers that failed. For people: at most 16, and reasons are cut. Only of finished pods, and only if a policy reads it (`LabelKeys`).
    */
   readonly ends: readonly ContainerEnd[];
   /** The value of the ttl annotation, cut to 63 bytes; only of terminated pods, and only if a policy reads it (`LabelKeys`). */
   readonly ttlAnnotation: string | undefined;
-  /** status.message, cut to 256 characters; only of terminated pods. */
-  readonly message: string;
+  /**
+   * Whether each entry of `pods.terminated.ttlByReason` that was among the `LabelKeys` when the pod was read matches it, by `ttlRuleKey`. An entry that
+   * is missing is unknown. Only of terminated pods.
+   */
+  readonly ttlRules: ReadonlyMap<string, boolean>;
   /**
    * The end of the last container, if every main container has one; else the transition of DisruptionTarget to True. undefined = the pod has not
    * finished, or its status does not have the time. The node's clock set it: a time before the creation or in the future is not a finish time.

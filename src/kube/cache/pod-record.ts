@@ -12,6 +12,7 @@ export interface PodTraits extends Omit<
   | 'createdAtMs'
   | 'finishedAtMs'
   | 'controller'
+  | 'ttlRules'
   | 'wait'
 > {
   readonly ownerApiVersion: string | undefined;
@@ -30,6 +31,7 @@ export class PodRecord implements PodFacts {
   readonly ownerUid: string | undefined;
   readonly ownerName: string | undefined;
   readonly wait: PodWait | undefined;
+  readonly ttlRules: PodFacts['ttlRules'];
   readonly traits: PodTraits;
 
   constructor(facts: PodFacts, traits: SharedValues<PodTraits>) {
@@ -41,6 +43,7 @@ export class PodRecord implements PodFacts {
     this.createdAtMs = facts.createdAtMs;
     this.finishedAtMs = facts.finishedAtMs;
     this.wait = facts.wait;
+    this.ttlRules = facts.ttlRules;
     this.ownerUid = facts.controller?.uid;
     this.ownerName = facts.controller?.name;
     this.traits = traits.share(traitsOf(facts));
@@ -85,10 +88,6 @@ export class PodRecord implements PodFacts {
     return this.traits.ends;
   }
 
-  get message(): string {
-    return this.traits.message;
-  }
-
   get labels(): PodFacts['labels'] {
     return this.traits.labels;
   }
@@ -120,7 +119,6 @@ function traitsOf(facts: PodFacts): PodTraits {
     endedByKubelet: facts.endedByKubelet,
     markedByPodGc: facts.markedByPodGc,
     ends: facts.ends,
-    message: facts.message,
     labels: facts.labels,
     ttlAnnotation: facts.ttlAnnotation,
     finalizers: facts.finalizers,

@@ -7,6 +7,7 @@ import {
   nodeFromJson,
   podFromJson,
   replicaSetFromJson,
+  wholeStatusFromJson,
   type Unchecked,
 } from '../codec/json.ts';
 import { SKIP_HOLD_ANNOTATION } from '../../api/policy/matching.ts';
@@ -26,7 +27,7 @@ import {
   podFacts,
   replicaSetFacts,
   type Keep,
-  type ReadAnnotation,
+  type Unread,
 } from './facts.ts';
 import type {
   Identified,
@@ -39,6 +40,7 @@ import type {
   ReplicaSetFacts,
 } from './objects.ts';
 import type { PodTraits } from './pod-record.ts';
+import { TtlResults } from './ttl-results.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 
 export const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
@@ -164,7 +166,7 @@ type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
 interface Kind<M, T> {
   fromJson(json: unknown): M;
   /** `known`: the facts of the same state, if known. */
-  toFacts(message: M, keep: Keep, annotation: ReadAnnotation, known: T | undefined): T;
+  toFacts(message: M, keep: Keep, unread: Unread, known: T | undefined): T;
 }
 
 /** Keeps the labels in `labelKeys`, all by default. */
@@ -178,31 +180,35 @@ function codec<M extends { readonly metadata: Identity | undefined }, T extends 
     texts: new SharedValues<string>(),
     ends: new SharedValues<PodFacts['ends']>(),
     podTraits: new SharedValues<PodTraits>(),
+    ttlResults: new TtlResults(),
   };
-  const facts = (message: M, annotation: ReadAnnotation, known?: ReadonlyMap<string, T>): T =>
-    kind.toFacts(message, keep, annotation, sameState(known, message.metadata));
+  const facts = (message: M, unread: Unread, known?: ReadonlyMap<string, T>): T =>
+    kind.toFacts(message, keep, unread, sameState(known, message.metadata));
   return {
-    fromProtobuf: (bytes, known) => facts(decodeWhole(decoder, bytes), annotationIn(bytes), known),
-    fromJson: (json, known) => facts(kind.fromJson(json), annotationOf(json), known),
+    fromProtobuf: (bytes, known) => facts(decodeWhole(decoder, bytes), unreadBytes(bytes), known),
+    fromJson: (json, known) => facts(kind.fromJson(json), unreadJson(json), known),
   };
 }
 
-const annotationIn =
-  (bytes: Buffer): ReadAnnotation =>
-  (key) =>
-    decodeWhole(Annotated, bytes).metadata?.annotations[key];
+const unreadBytes = (bytes: Buffer): Unread => ({
+  annotation: (key) => decodeWhole(Annotated, bytes).metadata?.annotations[key],
+  status: () => decodeWhole(Pod, bytes, Infinity).status,
+});
 
-const annotationOf =
-  (json: unknown): ReadAnnotation =>
-  (key) => {
-    const { annotations }: Unchecked<V1ObjectMeta> = asObject(asObject(json)['metadata']);
-    const value = asObject(annotations)[key];
-    return typeof value === 'string' ? value : undefined;
-  };
+const unreadJson = (json: unknown): Unread => ({
+  annotation: (key) => annotationOf(json, key),
+  status: () => wholeStatusFromJson(json),
+});
+
+function annotationOf(json: unknown, key: string): string | undefined {
+  const { annotations }: Unchecked<V1ObjectMeta> = asObject(asObject(json)['metadata']);
+  const value = asObject(annotations)[key];
+  return typeof value === 'string' ? value : undefined;
+}
 
 const unlessKnown =
   <M, T>(make: (message: M, keep: Keep) => T) =>
-  (message: M, keep: Keep, _: ReadAnnotation, known: T | undefined): T =>
+  (message: M, keep: Keep, _: Unread, known: T | undefined): T =>
     known ?? make(message, keep);
 
 function sameState<T extends Identified>(
@@ -230,7 +236,7 @@ function keptMetadata(meta: Unchecked<V1ObjectMeta>): object {
   const kept = Object.fromEntries(
     metadataFields.flatMap((field) => (field in meta ? [[field, meta[field]]] : [])),
   );
-  const skipHold = annotationOf({ metadata: meta })(SKIP_HOLD_ANNOTATION);
+  const skipHold = annotationOf({ metadata: meta }, SKIP_HOLD_ANNOTATION);
   return skipHold === undefined
     ? kept
     : { ...kept, annotations: { [SKIP_HOLD_ANNOTATION]: bounded(skipHold, bounds.uid) } };

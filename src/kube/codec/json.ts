@@ -40,7 +40,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze({});
 
-/** Converts the JSON form of a pod to the message of its protobuf form, so that one function makes the facts of both. */
+/** Converts the JSON form of a pod to the message of its protobuf form, so that one function makes the facts of both. The texts of its status are cut. */
 export function podFromJson(json: unknown): Pod {
   const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
   const { nodeName, containers }: Unchecked<V1PodSpec> = asObject(spec);
@@ -50,8 +50,14 @@ export function podFromJson(json: unknown): Pod {
       nodeName: boundedText(nodeName),
       containers: asObjects(containers).map((one) => texts(one, ['name'])),
     },
-    status: podStatusFromJson(asObject(status)),
+    status: podStatusFromJson(asObject(status), bounds.text),
   };
+}
+
+/** Converts the status of a pod, without cutting its texts. */
+export function wholeStatusFromJson(json: unknown): PodStatus {
+  const { status }: Unchecked<V1Pod> = asObject(json);
+  return podStatusFromJson(asObject(status), Infinity);
 }
 
 export function nodeFromJson(json: unknown): Node {
@@ -130,43 +136,42 @@ export function asObjects(value: unknown): readonly JsonObject[] {
   return asList(value).map(asObject);
 }
 
-function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
+function podStatusFromJson(status: Unchecked<V1PodStatus>, maxTextBytes: number): PodStatus {
   return {
-    ...texts(status, ['phase', 'reason', 'message']),
+    ...texts(status, ['phase', 'reason', 'message'], maxTextBytes),
     ...conditionsFromJson(status),
     startTime: timeFromJson(status.startTime),
-    containerStatuses: containersFromJson(status.containerStatuses),
-    initContainerStatuses: containersFromJson(status.initContainerStatuses),
-    ephemeralContainerStatuses: containersFromJson(status.ephemeralContainerStatuses),
+    containerStatuses: containersFromJson(status.containerStatuses, maxTextBytes),
+    initContainerStatuses: containersFromJson(status.initContainerStatuses, maxTextBytes),
+    ephemeralContainerStatuses: containersFromJson(status.ephemeralContainerStatuses, maxTextBytes),
   };
 }
 
-function containersFromJson(json: unknown): ContainerStatus[] {
+function containersFromJson(json: unknown, maxTextBytes: number): ContainerStatus[] {
   return asObjects(json).map(({ name, image, state, lastState }: Unchecked<V1ContainerStatus>) => ({
     name: boundedText(name),
     image: boundedText(image),
-    state: stateFromJson(state),
-    lastState: stateFromJson(lastState),
+    state: stateFromJson(state, maxTextBytes),
+    lastState: stateFromJson(lastState, maxTextBytes),
   }));
 }
 
-function stateFromJson(state: unknown): ContainerState {
+function stateFromJson(state: unknown, maxTextBytes: number): ContainerState {
   const { waiting, running, terminated }: Unchecked<V1ContainerState> = asObject(state);
   return {
     waiting: isObject(waiting) ? texts(waiting, ['reason', 'message']) : undefined,
     running: isObject(running) ? {} : undefined,
-    terminated: isObject(terminated) ? terminatedFromJson(terminated) : undefined,
+    terminated: isObject(terminated) ? terminatedFromJson(terminated, maxTextBytes) : undefined,
   };
 }
 
-const terminatedFromJson = ({
-  exitCode,
-  reason,
-  finishedAt,
-}: Unchecked<V1ContainerStateTerminated>): ContainerStateTerminated => ({
-  exitCode: numberFromJson(exitCode) ?? 0,
-  reason: boundedText(reason),
-  finishedAt: timeFromJson(finishedAt),
+const terminatedFromJson = (
+  terminated: Unchecked<V1ContainerStateTerminated>,
+  maxTextBytes: number,
+): ContainerStateTerminated => ({
+  ...texts(terminated, ['reason'], maxTextBytes),
+  exitCode: numberFromJson(terminated.exitCode) ?? 0,
+  finishedAt: timeFromJson(terminated.finishedAt),
 });
 
 type Condition = PodStatus['conditions'][number];
@@ -214,9 +219,13 @@ export function ownersFromJson(json: unknown): OwnerReference[] {
 function texts<K extends string>(
   object: Partial<Readonly<Record<K, unknown>>>,
   keys: readonly K[],
+  maxTextBytes: number = bounds.text,
 ): Record<K, string> {
   // The return type of fromEntries has no keys.
-  return Object.fromEntries(keys.map((key) => [key, boundedText(object[key])])) as Record<K, string>;
+  return Object.fromEntries(keys.map((key) => [key, bounded(asText(object[key]), maxTextBytes)])) as Record<
+    K,
+    string
+  >;
 }
 
 /** `value` if it is a number. */

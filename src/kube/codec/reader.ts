@@ -1,14 +1,15 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
 import { BoundedReader } from '../../runtime/bounded-reader.ts';
+import { bounds } from '../../runtime/bounds.ts';
 
 /** A message of `gen/`. */
 export interface Decoder<M> {
   decode(reader: BinaryReader): M;
 }
 
-/** Decodes `bytes` as one message. Throws if the message ends before or after them. */
-export function decodeWhole<M>(message: Decoder<M>, bytes: Buffer): M {
-  const reader = new ClampingReader(bytes);
+/** Decodes `bytes` as one message, and cuts its texts. Throws if the message ends before or after them. */
+export function decodeWhole<M>(message: Decoder<M>, bytes: Buffer, maxTextBytes: number = bounds.text): M {
+  const reader = new ClampingReader(bytes, maxTextBytes);
   const decoded = message.decode(reader);
   if (reader.pos !== bytes.length) throw new RangeError('the message does not end with its bytes');
   return decoded;

@@ -1,49 +1,74 @@
-/** Matches whole texts against a pattern: `*` is any text, `?` one character. Needs at most pattern × text steps. */
+/** Matches whole texts against a pattern: `*` is any text, `?` one character. The time grows with the length of the text, whatever the pattern. */
 export function globMatcher(pattern: string): (text: string) => boolean {
   if (/^\*+$/.test(pattern)) return () => true;
   if (!/[*?]/.test(pattern)) return (text) => text === pattern;
-  return pattern.includes('?') ? (text) => matchesGlob(pattern, text) : literalMatcher(pattern);
-}
-
-/** Searches the parts between the stars one after the other: as fast as `includes`. */
-function literalMatcher(pattern: string): (text: string) => boolean {
-  const head = pattern.slice(0, pattern.indexOf('*'));
-  const tail = pattern.slice(pattern.lastIndexOf('*') + 1);
-  const between = pattern
-    .split('*')
+  const parts = pattern.split('*');
+  const [head = '', tail = ''] = [parts[0], parts.at(-1)];
+  if (parts.length === 1) return (text) => text.length === head.length && isAt(text, head, 0);
+  const searches = parts
     .slice(1, -1)
-    .filter((part) => part !== '');
+    .filter((part) => part !== '')
+    .map(searchFor);
   return (text) => {
-    if (text.length < head.length + tail.length || !text.startsWith(head) || !text.endsWith(tail))
-      return false;
+    const end = text.length - tail.length;
+    if (end < head.length || !isAt(text, head, 0) || !isAt(text, tail, end)) return false;
     let at = head.length;
-    for (const part of between) {
-      const found = text.indexOf(part, at);
-      if (found < 0) return false;
-      at = found + part.length;
+    for (const search of searches) {
+      at = search(text, at);
+      if (at < 0) return false;
     }
-    return at <= text.length - tail.length;
+    return at <= end;
   };
 }
 
-function matchesGlob(pattern: string, text: string): boolean {
-  let at = 0;
-  let afterStar = -1;
-  let resume = 0;
-  for (let t = 0; t < text.length;) {
-    const expected = pattern[at];
-    if (expected === '*') {
-      afterStar = ++at;
-      resume = t;
-    } else if (expected === '?' || expected === text[t]) {
-      at++;
-      t++;
-    } else {
-      // Only the last star may need a longer match: earlier ones already have their shortest match.
-      if (afterStar < 0) return false;
-      at = afterStar;
-      t = ++resume;
+/** Whether `text` has `part` at this index. */
+function isAt(text: string, part: string, index: number): boolean {
+  for (let i = 0; i < part.length; i += 1) if (part[i] !== '?' && part[i] !== text[index + i]) return false;
+  return true;
+}
+
+/** Returns where the first occurrence of a part ends, from an index on; -1 = there is none. */
+type Search = (text: string, from: number) => number;
+
+/** The earliest occurrence of each part leaves the most text for the later ones. */
+function searchFor(part: string): Search {
+  if (part.includes('?')) return shiftAnd(part);
+  return (text, from) => {
+    const found = text.indexOf(part, from);
+    return found < 0 ? -1 : found + part.length;
+  };
+}
+
+const bitsAWord = 32;
+
+/**
+ * The Shift-And algorithm: bit i of the state says that the text read so far ends with the first i + 1 characters of the part, where `?` is any
+ * character. One step for each character of the text and 32 characters of the part.
+ */
+function shiftAnd(part: string): Search {
+  const words = Math.ceil(part.length / bitsAWord);
+  const maskOf = (character: string | undefined): Int32Array => {
+    const mask = new Int32Array(words);
+    for (let i = 0; i < part.length; i += 1)
+      if (part[i] === '?' || part[i] === character) mask[i >> 5] = (mask[i >> 5] ?? 0) | (1 << (i & 31));
+    return mask;
+  };
+  const masks = new Map([...new Set(part.replaceAll('?', ''))].map((one) => [one, maskOf(one)]));
+  const other = maskOf(undefined);
+  const last = part.length - 1;
+  const state = new Int32Array(words);
+  return (text, from) => {
+    state.fill(0);
+    for (let at = from; at < text.length; at += 1) {
+      const mask = masks.get(text[at] ?? '') ?? other;
+      let carry = 1;
+      for (let word = 0; word < words; word += 1) {
+        const before = state[word] ?? 0;
+        state[word] = ((before << 1) | carry) & (mask[word] ?? 0);
+        carry = before >>> 31;
+      }
+      if (((state[last >> 5] ?? 0) >>> (last & 31)) & 1) return at + 1;
     }
-  }
-  return /^\**$/.test(pattern.slice(at));
+    return -1;
+  };
 }

@@ -110,7 +110,11 @@ export const badForPods: readonly BadPolicy[] = [
     ['a rule for running pods', rules({ phase: 'Running', ttl: '1h' }), 'ttlByReason[0].phase'],
     ['a rule for no reason', rules({ reason: '', ttl: '1h' }), 'ttlByReason[0].reason'],
     ['no exit code', rules({ exitCodes: [], ttl: '1h' }), 'ttlByReason[0].exitCodes'],
-    ['an exit code of no byte', rules({ exitCodes: [256], ttl: '1h' }), 'ttlByReason[0].exitCodes[0]'],
+    [
+      'an exit code of more than 32 bits',
+      rules({ exitCodes: [2 ** 31], ttl: '1h' }),
+      'ttlByReason[0].exitCodes[0]',
+    ],
     ['an exit code twice', rules({ exitCodes: [1, 1], ttl: '1h' }), 'ttlByReason[0].exitCodes[1]'],
     [
       'an overlong message pattern',

@@ -1,3 +1,4 @@
+import { ttlRuleKey } from '../../../src/api/policy/ttl-rules.ts';
 import { describe, expect, test } from 'vitest';
 import {
   hasKeepLabel,
@@ -186,15 +187,23 @@ test('the needed labels are those of the pod selectors, the keep label, and thos
   expect(podLabelKeys(policies, ofCommandLine)).toEqual(new Set([...needed, 'env']));
 });
 
-test.each<{ readonly terminated: Spec; readonly also?: string }>([
+const rule = ttlRuleKey;
+
+test.each<{ readonly terminated: Spec; readonly also?: readonly string[] }>([
   { terminated: { honorTTLAnnotation: false } },
-  { terminated: { honorTTLAnnotation: true }, also: 'gc.dustpan.dev/ttl-after-finished' },
-  { terminated: { ttlByReason: [{ phase: 'Failed', ttl: '1h' }] } },
-  { terminated: { ttlByReason: [{ reason: 'Error', ttl: '1h' }] }, also: CONTAINER_ENDS },
-  { terminated: { ttlByReason: [{ exitCodes: [137], ttl: '1h' }] }, also: CONTAINER_ENDS },
-])('what is no label is needed only if a policy reads it: $terminated', ({ terminated, also }) => {
+  { terminated: { honorTTLAnnotation: true }, also: ['gc.dustpan.dev/ttl-after-finished'] },
+  { terminated: { ttlByReason: [{ phase: 'Failed', ttl: '1h' }] }, also: [rule({ phase: 'Failed' })] },
+  {
+    terminated: { ttlByReason: [{ reason: 'Error', ttl: '1h' }] },
+    also: [CONTAINER_ENDS, rule({ reason: 'Error' })],
+  },
+  {
+    terminated: { ttlByReason: [{ exitCodes: [137], ttl: '1h' }] },
+    also: [CONTAINER_ENDS, rule({ exitCodes: [137] })],
+  },
+])('what is no label is needed only if a policy reads it: $terminated', ({ terminated, also = [] }) => {
   const keys = podLabelKeys([policy('a'), policy('b', { pods: { terminated } })]);
-  expect(keys).toEqual(new Set([KEEP_LABEL, ...(also === undefined ? [] : [also])]));
+  expect(keys).toEqual(new Set([KEEP_LABEL, ...also]));
 });
 
 test.each([

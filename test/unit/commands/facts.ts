@@ -17,7 +17,7 @@ import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import { emptyState } from '../../../src/node/disk/state-format.ts';
 import type { NodePart, PlanFacts } from '../../../src/snapshot/plan-facts.ts';
-import { node, nodesRules, now, policy, selectingAll } from '../../builders.ts';
+import { node, nodesRules, now, policy, readUnder, selectingAll } from '../../builders.ts';
 import { nodePod } from '../agent/imagegc/builders.ts';
 import { usage } from '../agent/localstorage/builders.ts';
 import { pressurePolicy, reading, thresholds } from '../agent/nodepressure/builders.ts';
@@ -57,7 +57,7 @@ export function factsOf(facts: Facts): PlanFacts {
     policies: rankPolicies(facts.policies ?? []).map(withFixedId),
     openBreakers: facts.openBreakers,
     inForce: facts.inForce,
-    pods: byUid(pods),
+    pods: byUid(readUnder(facts.policies ?? [], pods)),
     nodes: 'nodes' in facts && facts.nodes === undefined ? undefined : byUid(nodes),
     namespaces: byUid([
       ...names.map((name) => namespaceOf(name)),

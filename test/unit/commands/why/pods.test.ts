@@ -1,3 +1,4 @@
+import { ttlRuleKey } from '../../../../src/api/policy/ttl-rules.ts';
 import {
   podDeleteReasons,
   podKeepReasons,
@@ -76,7 +77,7 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   Expired: {
     'the ttl of a phase, a reason and a message': finished(
       { ttlAfterFinishedMs: 10 * hour, ttlByReason },
-      aged('x', 60, { ...evicted, message: 'the disk is full' }),
+      aged('x', 60, { ...evicted, ttlRules: new Map([[ttlRuleKey(ttlByReason[1]), true]]) }),
     ),
     'an annotation that is no duration': annotated('soon', { ttlAfterFinishedMs: 0 }),
     'finished in the future': finished(

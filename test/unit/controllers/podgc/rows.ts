@@ -4,7 +4,7 @@ import { rankPolicies } from '../../../../src/api/policy/matching.ts';
 import { decisionsOf, type PodGcFacts, type PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { minutesAgo, node, now, pod, policy, terminatedRule } from '../../../builders.ts';
+import { minutesAgo, node, now, pod, policy, readUnder, terminatedRule } from '../../../builders.ts';
 
 type Facts = Partial<Omit<PodGcFacts, 'nodes' | 'pods'>> & {
   readonly pods: readonly PodFacts[];
@@ -30,6 +30,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
     failedBefore: new Map(),
     inForceForMs: new Map(),
     ...seen,
+    pods: readUnder(policies, pods),
     nodes: new Map(nodes.map((one) => [one.name, one])),
   };
   return planPodGc(facts, { policies: rankPolicies(policies), now, isLimited });

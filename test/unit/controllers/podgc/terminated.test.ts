@@ -1,8 +1,18 @@
 import { expect, test } from 'vitest';
 import type { TerminatedPolicy, TtlRule } from '../../../../src/api/policy/policy.ts';
+import { ttlRuleKey } from '../../../../src/api/policy/ttl-rules.ts';
 import { noneSeen, observeFinished } from '../../../../src/controllers/podgc/finish.ts';
-import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { finalizerHeld, minutesAgo, now, owner, pod, terminating } from '../../../builders.ts';
+import { ttlFinder } from '../../../../src/controllers/podgc/ttl.ts';
+import type { OwnerRef } from '../../../../src/kube/cache/objects.ts';
+import {
+  finalizerHeld,
+  minutesAgo,
+  now,
+  owner,
+  pod,
+  terminatedRule,
+  terminating,
+} from '../../../builders.ts';
 import { environmentOf } from './environment.ts';
 import { aged, checkRow, evicted, terminated, verdictOf, type Row } from './rows.ts';
 
@@ -216,7 +226,8 @@ test.each<Row>([
     pods: [
       aged('evicted', 90, evicted),
       aged('shutdown', 9, {
-        ...{ phase: 'Failed', reason: 'Terminated', message: 'Pod was terminated: node shutdown.' },
+        ...{ phase: 'Failed', reason: 'Terminated' },
+        ttlRules: new Map([[ttlRuleKey({ messagePattern: '*node shutdown*' }), true]]),
       }),
       aged('plain', 90),
       aged('failed', 9, { phase: 'Failed' }),
@@ -236,35 +247,49 @@ test.each<Row>([
   },
 ])('$name', checkRow);
 
-const oom = { reason: 'OOMKilled', exitCode: 137 };
-const error = { reason: 'Error', exitCode: 1 };
-const failedWith = (...ends: PodFacts['ends']): Partial<PodFacts> => ({ phase: 'Failed', ends });
+const [short, long] = [
+  { reason: 'A', ttlMs: 0 },
+  { reason: 'B', ttlMs: 3 * hour },
+];
+type Read = readonly (readonly [rule: TtlRule, isMatched: boolean])[];
 
-test.each<readonly [name: string, rule: Partial<TtlRule>, over: Partial<PodFacts>, isMatched: boolean]>([
-  ['the reason of a container', { reason: 'OOMKilled' }, failedWith(error, oom), true],
-  ['the reason of no container', { reason: 'OOMKilled' }, failedWith(error), false],
-  ['Evicted by the condition', { reason: 'Evicted' }, { phase: 'Failed', endedByKubelet: true }, true],
+test.each<readonly [string, readonly TtlRule[], Read, hours: number]>([
   [
-    'Evicted of a pod with another reason',
-    { reason: 'Evicted' },
-    { phase: 'Failed', reason: 'Preempting', endedByKubelet: true },
-    false,
+    'the first that matches',
+    [short, long],
+    [
+      [short, true],
+      [long, true],
+    ],
+    0,
   ],
-  ['any of some exit codes', { exitCodes: [2, 137] }, failedWith(error, oom), true],
-  ['the exit code of no container', { exitCodes: [0] }, failedWith(), false],
-  ['both of one container', { reason: 'OOMKilled', exitCodes: [137] }, failedWith(error, oom), true],
-  ['one each of two containers', { reason: 'OOMKilled', exitCodes: [1] }, failedWith(error, oom), false],
   [
-    'the reason of the pod and the exit code of a container',
-    { reason: 'Evicted', exitCodes: [1] },
-    { ...evicted, ends: [error] },
-    true,
+    'one that matches after one that does not',
+    [short, long],
+    [
+      [short, false],
+      [long, true],
+    ],
+    3,
   ],
-  ['a pod in another phase', { phase: 'Succeeded', reason: 'Error' }, failedWith(error), false],
-])('ttlByReason: %s', (_, rule, over, isMatched) => {
-  const ttlByReason = [{ ttlMs: 0, ...rule }];
-  const governing = terminated({ ttlAfterFinishedMs: 2 * hour, ttlByReason });
-  expect(verdictOf(aged('x', 60, over), governing)).toBe(isMatched ? 'Expired' : 'TooYoung 13:00:00');
+  [
+    'none: the general ttl',
+    [short, long],
+    [
+      [short, false],
+      [long, false],
+    ],
+    2,
+  ],
+  ['an unknown one before it, which is longer', [long, short], [[short, true]], 3],
+  ['an unknown one before it, which is shorter', [short, long], [[long, true]], 3],
+  ['an unknown one, unless the general ttl is longer', [short], [], 2],
+  ['an unknown one that is longer than the general ttl', [long], [], 3],
+  ['the longest of unknown ones', [short, long, short], [], 3],
+])('of the entries of ttlByReason applies %s', (_, ttlByReason, read, hours) => {
+  const ttlOf = ttlFinder(terminatedRule({ ttlAfterFinishedMs: 2 * hour, ttlByReason }));
+  const ttlRules = new Map(read.map(([rule, isMatched]) => [ttlRuleKey(rule), isMatched]));
+  expect(ttlOf(pod('x', { ttlRules })).ttlMs / hour).toBe(hours);
 });
 
 const ageOfAll = 100 * 365 * 24 * 60;

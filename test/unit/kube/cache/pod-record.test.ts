@@ -42,7 +42,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   endedByKubelet: fc.boolean(),
   markedByPodGc: fc.boolean(),
   ends: fc.constantFrom([], [{ reason: 'OOMKilled', exitCode: 137 }]),
-  message: text,
+  ttlRules: fc.constantFrom(new Map(), new Map([['a', true]])),
   finishedAtMs: orUndefined(ms),
   wait: orUndefined(fc.record({ sinceMs: ms, reason: text, message: text, image: text })),
 });

@@ -66,7 +66,7 @@ export const evictedFacts: PodFacts = {
   endedByKubelet: true,
   markedByPodGc: false,
   ends: [],
-  message: 'The node was low on resource: memory.',
+  ttlRules: new Map(),
   // A main container has no end: the disruption counts.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
   wait: undefined,

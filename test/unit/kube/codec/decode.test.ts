@@ -217,16 +217,16 @@ describe('pods', () => {
       else expect((one as PodFacts).wait).toMatchObject(wait);
   });
 
-  const withAnEnd = { message: 'x', ...main(day2) };
-  const running = { message: '', finishedAtMs: undefined };
+  const withAnEnd = main(day2);
+  const running = { finishedAtMs: undefined };
   const scheduled = (status: string) => ({ conditions: [condition('PodScheduled', status)] });
   test.each<readonly [string, object | undefined, Partial<PodFacts>]>([
-    ['a running pod has neither message nor end', { phase: 'Running', ...withAnEnd }, running],
+    ['a running pod has no end', { phase: 'Running', ...withAnEnd }, running],
     ['a pod in phase Unknown has not ended', { phase: 'Unknown', ...withAnEnd }, running],
     [
       'a pod with an empty phase has no finish time; it is terminated, as upstream',
       withAnEnd,
-      { phase: '', message: 'x', finishedAtMs: undefined },
+      { phase: '', finishedAtMs: undefined },
     ],
     ['a new pod has no node and was on none', {}, { nodeName: undefined, nodeExisted: false }],
     ['a pod that a kubelet has accepted was on a node', { startTime: january(1) }, { nodeExisted: true }],
