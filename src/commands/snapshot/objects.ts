@@ -15,7 +15,11 @@ const picks = {
   Namespace: objectOf({ status: fields(named('phase')) }),
   Job: objectOf({ status: fields({ conditions: conditions() }) }),
   ReplicaSet: objectOf({}),
-  GCPolicy: objectOf({ spec: whole, status: fields({ hold: whole }) }),
+  // The status has what a plan continues: the hold, and the circuit breaker that is open.
+  GCPolicy: objectOf({
+    spec: whole,
+    status: fields({ hold: whole, conditions: conditions(), pods: fields(named('missingNodes')) }),
+  }),
   NodeGCReport: objectOf({ status: whole }),
 } as const;
 

@@ -1,3 +1,4 @@
+import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';
 import { describe, expect, test } from 'vitest';
 import { snapshotObject } from '../../../../src/commands/snapshot/objects.ts';
 import { nodePodCodec } from '../../../../src/kube/cache/node-pods.ts';
@@ -162,10 +163,30 @@ describe('other objects lead to the same facts, without secrets', () => {
     expect(JSON.stringify(copy)).not.toContain(secret);
   });
 
-  test('a policy has its spec and its generation in force, a report its status', () => {
+  test('a policy has its open circuit breaker', () => {
+    const degraded = {
+      type: 'Degraded',
+      status: 'True',
+      reason: 'Tripped',
+      lastTransitionTime: '2026-01-15T12:00:00Z',
+    };
+    const status = {
+      conditions: [{ ...degraded, message: secret }],
+      pods: { missingNodes: 20, deletedTotal: 7 },
+    };
+    const kept = written(
+      { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy' },
+      { metadata: metadata(), spec: {}, status },
+    );
+    const open = openBreakersIn([{ name: 'one', status: undefined, ...(kept as object) }]);
+    expect([...open]).toEqual([['one', 20]]);
+    expect(JSON.stringify(kept)).not.toContain(secret);
+  });
+
+  test('a policy has its spec and its rules in force, a report its status', () => {
     const spec = { mode: 'Enforce', nodes: { imageGC: { keep: ['a/*'] } } };
     const ours = { apiVersion: 'gc.dustpan.dev/v1alpha1' };
-    const hold = { generation: 3, since: '2026-01-15T12:00:00Z' };
+    const hold = { rulesId: '0123456789ab', since: '2026-01-15T12:00:00Z' };
     const stored = { metadata: metadata(), spec, status: { a: secret, hold } };
     const policy = written({ ...ours, kind: 'GCPolicy' }, stored);
     expect(policy).toMatchObject({ metadata: { name: 'one', uid: 'uid-1', generation: 3 }, spec });
