@@ -217,7 +217,7 @@ export interface SpecPodsSafety {
    */
   readonly maxDeletesPerPass: number;
   /**
-   * Circuit breaker of the rule orphaned: while more than this percentage of the nodes, and more than one node, is missing, the rule deletes no pods. While no Node exists, it deletes none either, not even pods on invented node names. Default 20; with 0 a single missing node is enough; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
+   * Circuit breaker of the rule orphaned: while more than this percentage of the nodes, and more than one node, is missing, the rule deletes no pods. A node counts for an hour if pods ran there when it went missing, other than those of DaemonSets and static pods: nodes that vanish one by one open the circuit breaker too, and a scale-down that drains its nodes does not. While no Node exists, it deletes none either, not even pods on invented node names. Default 20; with 0 a single missing node is enough; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
    */
   readonly maxOrphanedNodesPercent: number;
   /**

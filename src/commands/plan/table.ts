@@ -99,7 +99,7 @@ const troublesOf = (plan: PlanDocument): readonly string[] => [
 const trippedTroubles = (one: Totals): readonly string[] =>
   Object.entries(one.tripped ?? {}).map(
     ([policy, percent]) =>
-      `${placeText(one)}: ${percent} % of the nodes are missing, more than GCPolicy ${policy} accepts: orphaned pods are kept.`,
+      `${placeText(one)}: ${percent} % of the nodes are missing or were lost within an hour, more than GCPolicy ${policy} accepts: orphaned pods are kept.`,
   );
 
 function shortTrouble(one: Summary): readonly string[] {

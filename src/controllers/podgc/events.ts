@@ -101,7 +101,7 @@ export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
     type: 'Warning',
     reason: 'Tripped',
     action: 'KeepOrphans',
-    note: `Nodes missing: ${missingNodes}, ${Math.round(percent)} % of all; above ${limit} % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod`,
+    note: `Nodes missing, now or lost within an hour: ${missingNodes}, ${Math.round(percent)} % of all; above ${limit} % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod`,
   };
 }
 

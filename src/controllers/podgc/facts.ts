@@ -19,6 +19,8 @@ export interface PodGcFacts {
   readonly owners: ReadonlyMap<string, OwnerRef>;
   /** Names of Nodes that exist in this pass or existed in an earlier one; of missing nodes only those that pods still refer to. */
   readonly seenNodes: ReadonlySet<string>;
+  /** Names of Nodes that went missing within an hour while pods ran there, and are not back. */
+  readonly lostNodes: ReadonlySet<string>;
   /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of the monotonic clock; Infinity = assumed. */
   readonly missingForMs: ReadonlyMap<string, number>;
   /** For how long passes have found the circuit breaker of each policy closed, by the policy's name, in the same unit; no entry = not yet. */

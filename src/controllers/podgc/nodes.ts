@@ -3,6 +3,7 @@ import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
   isFinalizerHeld,
+  isOf,
   toDelete,
   type Given,
   type Group,
@@ -113,16 +114,17 @@ const isNoneMissing = ({ missingForMs }: Pick<PodGcFacts, 'missingForMs'>): bool
   missingForMs.size === 0;
 
 /**
- * Counts the missing nodes that pods of any policy with the orphan rule refer to: many small policies share one cluster. Only names of former
- * Nodes count: every user who may create pods can invent names, and invented names must not open the circuit breaker.
+ * Counts the missing nodes that pods of any policy with the orphan rule refer to, and those that were lost within an hour: many small policies share
+ * one cluster, and nodes may vanish one by one. Only names of former Nodes count: every user who may create pods can invent names, and invented names
+ * must not open the circuit breaker.
  */
 export function missingNodes(
   groups: readonly Group[],
-  facts: Pick<PodGcFacts, 'nodes' | 'seenNodes' | 'missingForMs'>,
+  facts: Pick<PodGcFacts, 'nodes' | 'seenNodes' | 'missingForMs' | 'lostNodes'>,
 ): number {
-  const { nodes, seenNodes } = facts;
+  const { nodes, seenNodes, lostNodes } = facts;
   if (isNoneMissing(facts) || nodes === undefined) return 0;
-  const missing = new Set<string>();
+  const missing = new Set<string>(lostNodes);
   const count = (pod: PodFacts): void => {
     if (!isOnMissing(pod, nodes) || isFinalizerHeld(pod)) return;
     if (pod.nodeExisted || seenNodes.has(nodeOf(pod))) missing.add(nodeOf(pod));
@@ -154,6 +156,8 @@ export interface MissingNodes {
   readonly observedAtMs: number;
   /** Names of the nodes that exist, and of missing ones that existed in an earlier pass. */
   readonly seen: ReadonlySet<string>;
+  /** Times at which nodes went missing while pods ran there (`isLoss`), also of nodes to which no pod refers any more; by name. */
+  readonly lost: ReadonlyMap<string, number>;
   /** The first of the latest passes that found the circuit breaker of a policy closed, by the policy's name. */
   readonly closedSince: ReadonlyMap<string, number>;
   /** Policies whose circuit breaker an earlier controller left open, by name, and the first pass of this one. */
@@ -170,6 +174,7 @@ export const noneMissing: MissingNodes = {
   since: new Map(),
   observedAtMs: -Infinity,
   seen: new Set(),
+  lost: new Map(),
   closedSince: new Map(),
   leftOpenSince: new Map(),
 };
@@ -201,8 +206,42 @@ export function observeMissing(
   const leftOpenSince = isFirst
     ? new Map([...openBreakers.keys()].map((name) => [name, monotonicMs]))
     : before.leftOpenSince;
-  return { ...before, since, observedAtMs: monotonicMs, seen: seenNodes(seen, since, nodes), leftOpenSince };
+  const lost = lostNodes({ ...before, seen, since }, { pods, nodes }, monotonicMs);
+  const known = { seen: seenNodes(seen, since, nodes), lost };
+  return { ...before, ...known, since, observedAtMs: monotonicMs, leftOpenSince };
 }
+
+/** For so long a lost node counts for the circuit breaker, after its pods have been deleted too. */
+const lostForMs = 60 * 60_000;
+
+/** Adds the nodes that this pass finds lost, and forgets those that are back, and those of more than an hour ago. */
+function lostNodes(
+  { lost, seen, since }: Pick<MissingNodes, 'lost' | 'seen' | 'since'>,
+  { pods, nodes }: Pick<ObservedNodes, 'pods' | 'nodes'>,
+  monotonicMs: number,
+): ReadonlyMap<string, number> {
+  const recent = new Map(
+    [...lost].filter(([name, atMs]) => !nodes.has(name) && monotonicMs - atMs < lostForMs),
+  );
+  if (since.size === 0) return recent;
+  for (const pod of pods) {
+    const name = nodeOf(pod);
+    const atMs = since.get(name);
+    if (atMs === undefined || lost.has(name) || !isLoss(pod)) continue;
+    if (pod.nodeExisted || seen.has(name)) recent.set(name, atMs);
+  }
+  return recent;
+}
+
+/**
+ * Whether the pod on a missing node shows that the node was lost, not removed: a scale-down evicts its pods before, except those of DaemonSets and
+ * static ones.
+ */
+const isLoss = ({ phase, deletionAtMs, controller }: PodFacts): boolean =>
+  phase === 'Running' &&
+  deletionAtMs === undefined &&
+  controller?.kind !== 'Node' &&
+  !isOf(controller, 'apps', 'DaemonSet');
 
 /**
  * The missing nodes that an earlier controller has seen. If it counted more than the pods prove, each name may be one of them, an invented one too:

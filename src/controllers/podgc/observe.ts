@@ -65,6 +65,7 @@ export function observe(
     jobsFinished: needed.jobs ? jobsFinished(caches.jobs()) : undefined,
     owners: new Map(needed.replicaSets ? ownersIn(caches) : []),
     seenNodes: missing.seen,
+    lostNodes: new Set(missing.lost.keys()),
     missingForMs: forMs(missing.since, memory),
     closedForMs: forMs(missing.closedSince, memory),
     leftOpenForMs: forMs(missing.leftOpenSince, memory),

@@ -130,7 +130,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   },
   Tripped: {
     meaning:
-      'Its node is missing, but the circuit breaker is open: so many nodes are missing that the list of nodes is probably wrong.',
+      'Its node is missing, but the circuit breaker is open: so many nodes are missing, or were lost within an hour, that the list of nodes is probably wrong.',
     change:
       'No more nodes are missing than pods.safety.maxOrphanedNodesPercent permits (a single one always, unless it is 0), and another quarantine has passed.',
     caution: mayRun,
@@ -418,7 +418,7 @@ function explainTripped(node: string, verdicts: Verdicts): Why {
   return {
     detail: isLeftOpen
       ? `Node ${node} does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.`
-      : `Node ${node} does not exist, but ${Math.round(trippedPercent)} % of all nodes are missing. Above ${max} % the circuit breaker opens, because the list of nodes is probably wrong.`,
+      : `Node ${node} does not exist, but ${Math.round(trippedPercent)} % of all nodes are missing, or were lost within an hour. Above ${max} % the circuit breaker opens, because the list of nodes is probably wrong.`,
     field: `pods.safety.maxOrphanedNodesPercent=${max}`,
   };
 }

@@ -69,7 +69,7 @@ type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;
 
 function podTrouble(report: PolicyPassReport | undefined): Trouble {
   if (report?.trippedPercent !== undefined) {
-    const message = `Nodes missing: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`;
+    const message = `Nodes missing, now or lost within an hour: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`;
     return { reason: 'Tripped', message };
   }
   if (report === undefined) return undefined;

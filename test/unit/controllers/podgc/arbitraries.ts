@@ -151,6 +151,7 @@ export const facts: fc.Arbitrary<Seen> = fc
         ['uid-Job-k', owner('CronJob', 'c')],
       ]),
       seenNodes: new Set(['node-1', ...(wasSeen ? ['gone'] : [])]),
+      lostNodes: new Set(),
       missingForMs: new Map([
         ['gone', missingForMs],
         ['gone-2', 40_000],

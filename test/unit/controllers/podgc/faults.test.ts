@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeCluster } from '../../../fakes/cluster.ts';
 import { recording } from '../../../fakes/event-recording.ts';
+import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { node, pod } from '../../../builders.ts';
 import {
@@ -49,6 +50,67 @@ test('while half of the nodes are missing no orphan is deleted; when most are ba
   vanish();
   await pass();
   expect(recorder.reasons.filter((reason) => reason === 'Tripped GCPolicy/default')).toHaveLength(2);
+});
+
+const ownedBy = (kind: string, apiVersion: string): OwnerRef => ({ apiVersion, kind, name: 'o', uid: 'o' });
+
+/** Some of 20 nodes vanish one by one, each after the pods of the one before are deleted; returns how many pods are left. */
+async function oneByOne(over: Partial<PodFacts>, vanishing = 19): Promise<readonly [number, Environment]> {
+  const names = Array.from({ length: 20 }, (_, i) => `node-${i}`);
+  const cluster = new FakeCluster(
+    names.map((name) => pod(`on-${name}`, { nodeName: name, phase: 'Running', ...over })),
+    names.map((name) => node(name)),
+  );
+  const made = environmentOf(cluster, breakerPolicy(40_000));
+  await made.pass();
+  for (const [uid] of [...cluster.nodes].slice(0, vanishing)) {
+    cluster.nodes.delete(uid);
+    for (let i = 0; i < 3; i++) {
+      await made.pass();
+      made.clock.advance(20_000);
+    }
+  }
+  await made.pass();
+  return [cluster.podNames.length, made];
+}
+
+test('nodes that are lost one by one within an hour open the circuit breaker', async () => {
+  const [left, { recorder, reports }] = await oneByOne({});
+  // The fifth one is more than 20 % of those that exist and those that were lost.
+  expect(left).toBe(16);
+  expect(recorder.reasons).toContain('Tripped GCPolicy/default');
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 19, due: 0 });
+});
+
+test.each<{ readonly name: string; readonly over: Partial<PodFacts>; readonly vanishing?: number }>([
+  {
+    name: 'with pods of a DaemonSet, as after a drain',
+    over: { controller: ownedBy('DaemonSet', 'apps/v1') },
+  },
+  { name: 'with static pods', over: { controller: ownedBy('Node', 'v1') } },
+  { name: 'with pods that are being deleted', over: { deletionAtMs: 0 } },
+  { name: 'with pods that have not started', over: { phase: 'Pending' } },
+  { name: 'a fifth of them within an hour', over: {}, vanishing: 4 },
+])('nodes that vanish one by one do not open it: $name', async ({ over, vanishing = 19 }) => {
+  const [left, { recorder }] = await oneByOne(over, vanishing);
+  expect(recorder.reasons).not.toContain('Tripped GCPolicy/default');
+  expect(left).toBe(20 - vanishing);
+});
+
+test('a lost node counts for an hour, or until it is back', async () => {
+  const [left, { cluster, clock, pass, reports }] = await oneByOne({}, 5);
+  expect(left).toBe(16);
+  for (const name of ['node-0', 'node-1']) cluster.nodes.set(`back-${name}`, node(name));
+  await pass();
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 3, trippedPercent: undefined });
+  for (const [uid, one] of cluster.nodes)
+    if (['node-0', 'node-1'].includes(one.name)) cluster.nodes.delete(uid);
+  for (const at of cluster.pods.keys())
+    if (cluster.pods.get(at)?.name === 'on-node-4') cluster.pods.delete(at);
+  cluster.pods.set('late', pod('late', { nodeName: 'node-4', phase: 'Pending' }));
+  clock.advance(3_600_000);
+  await pass();
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 1 });
 });
 
 /** Passes for ten minutes. */

@@ -21,6 +21,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
     jobsFinished: undefined,
     owners: new Map(),
     seenNodes: new Set(),
+    lostNodes: new Set(),
     missingForMs: new Map(
       pods.flatMap(({ nodeName }) => (nodeName === undefined ? [] : [[nodeName, 3_600_000]])),
     ),

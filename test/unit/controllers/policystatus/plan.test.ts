@@ -84,7 +84,7 @@ describe('before the first pass of a controller that has just started', () => {
   test('an open circuit breaker remains in the status, with its message', () => {
     const later = statusOf({ policy: policy({ generation: 9 }), stored: open, nodes });
     expect(conditions(later)).toEqual(conditions(open));
-    expect(conditionOf(later, 'Degraded')?.message).toContain('Nodes missing: 5');
+    expect(conditionOf(later, 'Degraded')?.message).toContain('Nodes missing, now or lost within an hour: 5');
     expect([...openBreakersIn([{ name: 'default', status: later }])]).toEqual([['default', 5]]);
   });
 
