@@ -21,6 +21,7 @@ export const podKeepReasons = [
   'KeepMarked',
   'JobUncounted',
   'JobUnfinished',
+  'OwnersUnknown',
   'KeptForOwner',
   'FinalizerHeld',
   'Quarantined',

@@ -15,8 +15,8 @@ export interface PodGcFacts {
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Whether each Job, by UID, has a condition Complete or Failed. */
   readonly jobsFinished: ReadonlyMap<string, boolean> | undefined;
-  /** The controller of each ReplicaSet and the CronJob of each Job, by the UID of the ReplicaSet or Job. */
-  readonly owners: ReadonlyMap<string, OwnerRef>;
+  /** The controller of each ReplicaSet and the CronJob of each Job, by the UID of the ReplicaSet or Job; empty where no policy needs them. */
+  readonly owners: ReadonlyMap<string, OwnerRef> | undefined;
   /** Names of Nodes that exist in this pass or existed in an earlier one; of missing nodes only those that pods still refer to. */
   readonly seenNodes: ReadonlySet<string>;
   /** Names of Nodes that went missing within an hour while pods ran there, and are not back. */

@@ -63,7 +63,7 @@ export function observe(
     nodes,
     namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
     jobsFinished: needed.jobs ? jobsFinished(caches.jobs()) : undefined,
-    owners: new Map(needed.replicaSets ? ownersIn(caches) : []),
+    owners: needed.replicaSets ? ownersIn(caches) : new Map(),
     seenNodes: missing.seen,
     lostNodes: new Set(missing.lost.keys()),
     missingForMs: forMs(missing.since, memory),
@@ -94,10 +94,15 @@ function jobsFinished(jobs: Store<JobFacts>): PodGcFacts['jobsFinished'] {
     : undefined;
 }
 
-/** While not synced, fewer owners are known, so more pods are kept. */
-function* ownersIn(caches: Caches): Generator<readonly [uid: string, owner: OwnerRef]> {
-  for (const { uid, controller } of caches.replicaSets().items.values())
-    if (controller !== undefined) yield [uid, controller];
-  for (const { uid, controller } of caches.jobs().items.values())
-    if (isOf(controller, 'batch', 'CronJob')) yield [uid, controller];
+/** Unknown unless both lists are current: pods whose owners are missing would count for other owners, and other pods would be deleted for them. */
+function ownersIn(caches: Caches): PodGcFacts['owners'] {
+  // Both are requested: the first request starts the watch.
+  const [replicaSets, jobs] = [caches.replicaSets(), caches.jobs()];
+  if (!replicaSets.synced || !jobs.synced) return undefined;
+  const owners = new Map<string, OwnerRef>();
+  for (const { uid, controller } of replicaSets.items.values())
+    if (controller !== undefined) owners.set(uid, controller);
+  for (const { uid, controller } of jobs.items.values())
+    if (isOf(controller, 'batch', 'CronJob')) owners.set(uid, controller);
+  return owners;
 }

@@ -71,6 +71,9 @@ function judgeFinished(
   });
 
   const decided = heldPods(terminated, rule, context.facts);
+  // A pod of an owner that is not known would count for another owner, and other pods would be deleted for it.
+  if (needsOwners(rule) && context.facts.owners === undefined && terminated.some(hasOwnerBehind))
+    for (const pod of terminated) if (!decided.has(pod)) decided.set(pod, { reason: 'OwnersUnknown' });
   for (const pod of hasTtl(rule) ? terminated : []) {
     if (decided.has(pod) || newest.has(pod)) continue;
     const finish = finishOf(pod);
@@ -148,6 +151,13 @@ const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
 const hasOwnSteps = (rule: TerminatedPolicy): boolean =>
   rule.perNamespaceThreshold !== undefined || hasTtl(rule);
 
+/** Whether a deletion by the rule depends on the owners of pods: the threshold ignores them. */
+const needsOwners = (rule: TerminatedPolicy): boolean => hasOwnSteps(rule) && quotasOf(rule).length > 0;
+
+/** Whether the owner of the pod is the controller of its controller, as far as there is one. */
+const hasOwnerBehind = ({ controller }: PodFacts): boolean =>
+  isOf(controller, 'apps', 'ReplicaSet') || isOf(controller, 'batch', 'Job');
+
 /** Why the rule cannot delete this pod now, however old it is. */
 function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKept | undefined {
   const { controller, finalizers } = pod;
@@ -220,8 +230,8 @@ const ownerKey = ({ namespace }: PodFacts, owner: OwnerRef | undefined): string 
 /** The pod's controller; for a ReplicaSet its own controller (its Deployment), for a Job its CronJob, or each rollout and each run would be an owner of its own. */
 export function ownerOf(pod: PodFacts, owners: PodGcFacts['owners']): OwnerRef | undefined {
   const { controller } = pod;
-  return isOf(controller, 'apps', 'ReplicaSet') || isOf(controller, 'batch', 'Job')
-    ? (owners.get(controller.uid) ?? controller)
+  return controller !== undefined && hasOwnerBehind(pod)
+    ? (owners?.get(controller.uid) ?? controller)
     : controller;
 }
 

@@ -96,6 +96,11 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
     change:
       'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false. The pods of a Job that no longer exists are deleted by the garbage collector of kube-controller-manager.',
   },
+  OwnersUnknown: {
+    meaning:
+      'It has finished, but the policy keeps the newest pods of each owner, and the owners are not known: ReplicaSets or Jobs are not listed.',
+    change: 'The controller can list ReplicaSets and Jobs (rbac.replicaSets and rbac.jobs of the chart).',
+  },
   KeptForOwner: {
     meaning: 'It is among the newest finished pods of its owner.',
     change:
@@ -211,6 +216,8 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
         detail: `${jobText(pod, decision.jobExists)} The policy protects the pods of Jobs that have not finished.`,
         field: 'pods.terminated.protectUnfinishedJobs=true',
       };
+    case 'OwnersUnknown':
+      return { detail: meaning, field: 'pods.terminated.keepPerOwner or keepPerOwnerByPhase' };
     case 'KeptForOwner':
       return explainNewest(decision, rules);
     case 'FinalizerHeld':

@@ -64,7 +64,7 @@ export function factsOf(facts: Facts): PlanFacts {
       ...keptNamespaces.map((name) => namespaceOf(name, keepMark)),
     ]),
     jobs: jobs && byUid(jobs),
-    replicaSets: undefined,
+    replicaSets: jobs && new Map(),
     parts: part === undefined ? [] : [partOf(part)],
     reports: facts.reports ?? [],
     notes: [],

@@ -159,6 +159,12 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       jobs: [jobOf(job)],
     },
   },
+  OwnersUnknown: {
+    'ReplicaSets and Jobs are not listed': finished(
+      { ttlAfterFinishedMs: 1, keepPerOwner: 2 },
+      pod('x', { controller: job }),
+    ),
+  },
   KeptForOwner: {
     'one of two, of a CronJob': {
       ...finished({ ttlAfterFinishedMs: 1, keepPerOwner: 2 }, pod('x', { controller: job })),

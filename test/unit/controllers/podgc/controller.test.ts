@@ -300,3 +300,36 @@ test.each<{ name: string; policies: (made: Environment) => Promise<LivePolicies>
   await pass();
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 2');
 });
+
+test('the first pass with keepPerOwner keeps all until ReplicaSets and Jobs are listed, then deletes the pods that the plan lists', async () => {
+  const runs = Array.from({ length: 6 }, (_, i) =>
+    pod(`backup-${i}`, { controller: owner('Job', `backup-${i}`), finishedAtMs: minutesAgo(60 - i) }),
+  );
+  const crawler = [1, 2, 3, 4].map((i) =>
+    pod(`crawler-${i}`, { controller: owner('Workflow', 'crawler'), finishedAtMs: minutesAgo(9 - i) }),
+  );
+  const jobs = new Map(
+    runs.map(({ controller }) => {
+      const uid = controller?.uid ?? '';
+      const [name, cronJob] = [controller?.name ?? '', owner('CronJob', 'backup')];
+      return [
+        uid,
+        { uid, name, namespace: 'default', resourceVersion: '1', controller: cronJob, finished: true },
+      ];
+    }),
+  );
+  const store = { items: new Map() as typeof jobs, synced: false };
+  const rule = policy({
+    pods: { terminated: terminatedRule({ perNamespaceThreshold: 5, keepPerOwner: 1 }) },
+  });
+  const { cluster, pass, reports } = environmentOf([...runs, ...crawler], rule, {
+    jobs: () => store,
+    replicaSets: () => storeOf(new Map()),
+  });
+  await pass();
+  expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0 });
+  expect(cluster.podNames).toHaveLength(10);
+  Object.assign(store, { items: jobs, synced: true });
+  await pass();
+  expect(cluster.podNames).toEqual(['backup-5', ...crawler.map(({ name }) => name)]);
+});

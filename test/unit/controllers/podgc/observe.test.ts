@@ -44,7 +44,7 @@ const memory = {
   ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
 };
 
-test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs only from a complete list', () => {
+test('reads Jobs and ReplicaSets only for a policy that needs them, and both only from complete lists', () => {
   const needing = [terminated({ protectUnfinishedJobs: true, keepPerOwner: 1 })];
   const owners = new Map([
     ['uid-owned', deployment],
@@ -54,7 +54,10 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs onl
     jobsFinished: new Map(['j', 'of-set', 'bare'].map((name) => [`uid-Job-${name}`, true])),
     owners,
   });
-  expect(observe(caches(false), needing, memory).facts).toMatchObject({ jobsFinished: undefined, owners });
+  expect(observe(caches(false), needing, memory).facts).toMatchObject({
+    jobsFinished: undefined,
+    owners: undefined,
+  });
   expect(observe(caches(true), [terminated({})], memory).facts).toMatchObject({
     jobsFinished: undefined,
     owners: new Map(),

@@ -190,6 +190,32 @@ const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
     deleted: ['old Expired'],
     kept: ['new JobUncounted'],
   },
+  {
+    name: 'while owners are not known, the threshold per namespace deletes no pod of another owner in their place',
+    pods: [aged('run-1', 9, ofJob('nightly-1')), aged('run-2', 8, ofJob('nightly-2')), aged('crawler', 5)],
+    owners: undefined,
+    policies: [terminated({ perNamespaceThreshold: 2, keepPerOwner: 1 })],
+    deleted: [],
+    kept: ['run-1', 'run-2', 'crawler'].map((name) => `${name} OwnersUnknown`),
+  },
+  {
+    name: 'while owners are not known, the threshold, which ignores them, still applies',
+    pods: [aged('old', 9, ofJob('nightly-1')), aged('new', 5)],
+    owners: undefined,
+    policies: [terminated({ threshold: 1, keepPerOwner: 1 })],
+    deleted: ['old Terminated'],
+    kept: ['new UnderThreshold'],
+  },
+  {
+    name: 'owners that are not known do not matter where each pod names its own',
+    pods: [aged('old', 9, ofSet('web')), aged('new', 5, ofSet('web'))].map((one) => ({
+      ...one,
+      controller: owner('StatefulSet', 'web'),
+    })),
+    owners: undefined,
+    deleted: ['old Expired'],
+    kept: ['new KeptForOwner'],
+  },
   ...[
     ['a', 'b'],
     ['b', 'a'],
