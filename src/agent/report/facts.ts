@@ -46,7 +46,8 @@ export interface ReportFacts {
 }
 
 export interface ReportTrouble {
-  readonly reason: 'RuntimeUnavailable' | 'NotKubeletsRuntime' | 'ImageDiskUnknown';
+  readonly reason:
+    'MissingRights' | 'CacheStale' | 'RuntimeUnavailable' | 'NotKubeletsRuntime' | 'ImageDiskUnknown';
   /** One line. */
   readonly message: string;
 }

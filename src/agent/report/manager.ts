@@ -17,6 +17,8 @@ import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
+import { staleText } from '../../gc/reasons/words.ts';
+import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorCode, errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -39,6 +41,10 @@ export interface ReportDeps {
   readonly usage: () => NodeUsage | undefined;
   readonly lastRemoved: () => LastRemoved;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
+  /** The caches that have not been current for two minutes. */
+  readonly staleCaches: () => readonly StaleCache[];
+  /** Such as "list pods". */
+  readonly missingRights: () => readonly string[];
   /** undefined = the runtime is available. */
   readonly runtimeTrouble: () => RuntimeTrouble | undefined;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
@@ -102,7 +108,10 @@ export class ReportManager {
   async reconcile(signal: AbortSignal, isLast = false): Promise<void> {
     const { node: ownNode, clock, reports, metrics } = this.#deps;
     const node = ownNode();
-    if (node === undefined) return;
+    if (node === undefined) {
+      metrics.degraded.set(1);
+      return;
+    }
     if (this.#written?.nodeUid !== node.uid)
       this.#written = { nodeUid: node.uid, status: await reports.read(node, signal) };
     const { status: previous } = this.#written;
@@ -154,8 +163,19 @@ export class ReportManager {
       pressure: pressure(),
       usage: this.#deps.usage(),
       lastRemoved: this.#deps.lastRemoved(),
-      troubles: [...this.#runtimeTroubles(), ...troubles],
+      troubles: [...this.#accessTroubles(), ...this.#runtimeTroubles(), ...troubles],
     };
+  }
+
+  /** What keeps the agent from knowing the policy, its Node or its pods. */
+  #accessTroubles(): readonly ReportTrouble[] {
+    const [missing, stale] = [this.#deps.missingRights(), this.#deps.staleCaches()];
+    if (missing.length > 0) {
+      const message = `The ServiceAccount of the agent may not ${missing.join(', ')}`;
+      return [{ reason: 'MissingRights', message }];
+    }
+    const message = `The agent has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(stale)}`;
+    return stale.length === 0 ? [] : [{ reason: 'CacheStale', message }];
   }
 
   #runtimeTroubles(): readonly ReportTrouble[] {

@@ -1,6 +1,8 @@
 /** The facts of one pass of podgc under one policy, for its status: counts at its end. */
 export interface PolicyPassReport {
   readonly at: Date;
+  /** The generation of the policy that the pass applied. */
+  readonly generation: number;
   /** Pods this policy governs. */
   readonly governed: number;
   /** Governed pods that have finished (every phase but Pending, Running and Unknown). */

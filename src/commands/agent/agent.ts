@@ -3,9 +3,13 @@ import { Registry } from 'prom-client';
 import { criRuntime } from '../../cri/client.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
+import { agentRights } from '../../api/policy/needs.ts';
+import { OwnRights } from '../../kube/auth/own-rights.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { loop } from '../../runtime/scheduling/loop.ts';
+import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { createLogger } from '../../runtime/logging/winston-logger.ts';
@@ -18,7 +22,7 @@ import { StateDirectory } from './state.ts';
 import { buildAgentUnits } from './units.ts';
 import { connect, type Connected } from '../cli/connect.ts';
 import { exitCode } from '../cli/exit.ts';
-import { preflight, PreflightError } from '../controller/preflight.ts';
+import { checkAccess } from '../controller/preflight.ts';
 import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/system.ts';
 import { revision, version } from '../../runtime/version.ts';
@@ -31,13 +35,17 @@ export async function runAgent(config: AgentConfig): Promise<number> {
   });
   const registry = new Registry();
   const metrics = agentMetrics(registry);
-  const cluster = await connect(config, metrics.call);
+  const refusals = new Refusals();
+  const cluster = await connect(config, (call) => {
+    metrics.call(call);
+    if (call.code === '403') refusals.note();
+  });
   log.info(
     { version, revision, cluster: cluster.connection.source, node: config.nodeName },
     'starting agent',
   );
-  await checkAccess({ config, cluster, log }, stop);
-  if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log }, stop).run();
+  await checkAccess({ transport: cluster.transport, needed: neededOn(config.nodeName), log }, stop);
+  if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log, refusals }, stop).run();
   cluster.close();
   log.info({}, 'stopped agent');
   return exitCode.ok;
@@ -49,32 +57,31 @@ interface Base {
   readonly registry: Registry;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
+  readonly refusals: Refusals;
 }
 
-/** Rejects if the agent lacks a permission. An unreachable API server is no error: the network of a node may need its agents first. */
-async function checkAccess(
-  { config, cluster, log }: Pick<Base, 'config' | 'cluster' | 'log'>,
-  stop: AbortSignal,
-): Promise<void> {
-  const { nodeName } = config;
-  // Only the permission matters: version 0 is served from the API server's memory, and hardly any pod has the name of its node.
-  const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
-  const needed = [
-    { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
-    { path: '/api/v1/pods', query: ofNode(`spec.nodeName=${nodeName},metadata.name=${nodeName}`) },
-  ];
-  try {
-    const found = await preflight(cluster.transport, needed, stop);
-    if (found === 'no-policies-kind')
-      log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
-  } catch (err) {
-    if (!(err instanceof PreflightError && isAway(err))) throw err;
-    log.warn({ err }, 'API server does not answer, waiting for it');
+/** Whether the API server has refused a request for a missing right since the last review. */
+class Refusals {
+  readonly wake = new Wake();
+  isNew = false;
+
+  note(): void {
+    this.isNew = true;
+    this.wake.trigger();
   }
 }
 
-const isAway = ({ status }: PreflightError): boolean =>
-  status === undefined || status === 429 || status >= 500;
+const rightsPeriodMs = 60_000;
+
+/** The lists that the agent of this node cannot work without. */
+function neededOn(nodeName: string) {
+  // Only the permission matters: version 0 is served from the API server's memory, and hardly any pod has the name of its node.
+  const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
+  return [
+    { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
+    { path: '/api/v1/pods', query: ofNode(`spec.nodeName=${nodeName},metadata.name=${nodeName}`) },
+  ];
+}
 
 /** Parts of the 5 s that a stop may take: removals that have begun, then their report (Events have 3 s meanwhile). */
 const lastRemovalsMs = 1_500;
@@ -88,13 +95,21 @@ class Agent {
   readonly #caches: AgentCaches;
   readonly #recorder: EventRecorder;
   readonly #state: StateDirectory;
+  readonly #rights: OwnRights;
   #runtimeTrouble: () => string | undefined = () => 'no socket searched yet';
 
   constructor(base: Base, stop: AbortSignal) {
     const { config, cluster, metrics, log } = base;
     this.#base = base;
     this.#stop = stop;
-    this.#loops = new AgentLoops({ config, clock, random: Math.random, log, onResult: metrics.pass });
+    this.#loops = new AgentLoops({
+      config,
+      clock,
+      random: Math.random,
+      log,
+      onResult: metrics.pass,
+      isCurrent: () => this.#caches.all.every(({ stale }) => stale === undefined),
+    });
     this.#caches = agentCaches({
       transport: cluster.transport,
       clock,
@@ -105,6 +120,12 @@ class Agent {
       onNews: () => {
         this.#loops.wakeAll(stop);
       },
+    });
+    metrics.caches(this.#caches.all);
+    this.#rights = new OwnRights({
+      transport: cluster.transport,
+      onChange: metrics.missingRights,
+      log: log.named('rights'),
     });
     this.#recorder = eventRecorder(base);
     this.#state = new StateDirectory(config.directories.state, log);
@@ -122,7 +143,11 @@ class Agent {
       ready: this.#readiness(),
     });
     const [watching, writing] = [new AbortController(), new AbortController()];
-    const work = [this.#caches.run(watching.signal), this.#recorder.run(writing.signal)];
+    const work = [
+      this.#caches.run(watching.signal),
+      this.#recorder.run(writing.signal),
+      this.#reviewRights(watching.signal),
+    ];
     try {
       const socket = await this.#socket();
       if (socket !== undefined) await this.#collect(socket, writing);
@@ -133,9 +158,21 @@ class Agent {
     }
   }
 
+  /** After a refusal, and then each minute until none is missing: thousands of agents must not ask without a cause. */
+  #reviewRights(signal: AbortSignal): Promise<void> {
+    const { refusals, log } = this.#base;
+    const review = (pass: AbortSignal): Promise<void> => {
+      refusals.isNew = false;
+      return this.#rights.review(agentRights, pass);
+    };
+    const isHeld = (): boolean => !refusals.isNew && this.#rights.missing.length === 0;
+    const options = { name: 'rights', intervalMs: rightsPeriodMs, quietRepeats: true, isHeld };
+    return loop(review, { ...options, clock, log, wake: refusals.wake }, signal);
+  }
+
   #readiness(): readonly Check[] {
     const runtime = { name: 'runtime', check: () => this.#runtimeTrouble() };
-    return [...this.#caches.checks, runtime, this.#state];
+    return [...this.#caches.checks, this.#rights, runtime, this.#state];
   }
 
   #socket(): Promise<string | undefined> {
@@ -187,6 +224,7 @@ class Agent {
     return buildAgentUnits({
       ...this.#base,
       caches: this.#caches,
+      missingRights: () => this.#rights.missing,
       recorder: this.#recorder,
       state: this.#state,
       runtimeWatch,

@@ -5,6 +5,7 @@ import { nodePodsResource } from '../../kube/cache/node-pods.ts';
 import type { Identified, NodeFacts } from '../../kube/cache/objects.ts';
 import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
 import { nodesResource, policiesResource, type Resource } from '../../kube/cache/resources.ts';
+import type { Cache } from '../../kube/cache/staleness.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import { Governor } from './governor.ts';
@@ -18,6 +19,10 @@ export interface AgentCaches {
   pods(): readonly StoragePod[] | undefined;
   /** undefined while the watch does not work or the node does not exist. */
   node(): NodeFacts | undefined;
+  /** The Node as last listed, also while the watch does not work; undefined = no list is complete, or it does not exist. */
+  lastNode(): NodeFacts | undefined;
+  /** All of them, for metrics and the report. */
+  readonly all: readonly Cache[];
   /** One readiness check per cache. */
   readonly checks: readonly Check[];
   /** Keeps all of them current until the signal aborts. */
@@ -60,6 +65,8 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
     governance,
     policies: ranked,
     node,
+    lastNode: found,
+    all: [policies, nodes, pods],
     pods: () => (pods.synced ? [...pods.items.values()] : undefined),
     checks: [
       policies.check('gcpolicies'),

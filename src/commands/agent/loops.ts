@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { loop, type LoopOptions, type PassResult } from '../../runtime/scheduling/loop.ts';
+import { loop, type LoopOptions, type PassResult, type Waiting } from '../../runtime/scheduling/loop.ts';
 import { SpreadWake } from '../../runtime/scheduling/spread-wake.ts';
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
@@ -41,6 +41,8 @@ interface AgentLoopsDeps {
   readonly random: () => number;
   readonly log: Logger;
   readonly onResult: (loop: string, periodMs: number) => (result: PassResult) => void;
+  /** Whether all caches are current. Passes measure and report without them, but decide nothing. */
+  readonly isCurrent: () => boolean;
 }
 
 /** Liveness fails after this many periods without progress, but not before the deadlines of a few calls have passed. */
@@ -198,9 +200,13 @@ export class AgentLoops {
     options: Omit<LoopOptions, 'clock' | 'random' | 'log' | 'onResult'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clock, random, log, onResult } = this.#deps;
+    const { clock, random, log, onResult, isCurrent } = this.#deps;
+    const pass = async (next: AbortSignal): Promise<Waiting> => {
+      await task(next);
+      return needsCaches(options.name) && !isCurrent() ? 'waiting' : undefined;
+    };
     return loop(
-      task,
+      pass,
       {
         ...options,
         clock,
@@ -213,6 +219,9 @@ export class AgentLoops {
     );
   }
 }
+
+/** The runtime and the usage of the node are read without the API server. */
+const needsCaches = (name: string): boolean => name !== 'runtime' && name !== 'usage';
 
 const heartbeat = (name: string, periodMs: number, clock: Clock): Heartbeat =>
   new Heartbeat(name, Math.max(livePeriods * periodMs, liveAtLeastMs), clock);

@@ -1,3 +1,5 @@
+import { rightText, type Right } from '../../api/policy/needs.ts';
+import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
 import { ContainerGcManager, type ContainerGcDeps } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
@@ -70,7 +72,9 @@ interface AgentUnitsDeps {
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
-  readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node'>;
+  readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
+  /** The rights that the agent lacks. */
+  readonly missingRights: () => readonly Right[];
   readonly recorder: Recorder;
   readonly state: StateDirectory;
   /** A pass over containers or images has carried out a decision; another call of the runtime is no progress of a pass. */
@@ -330,14 +334,18 @@ function reportManager(
   place: Place,
   { inventories, usage }: ReportSources,
 ): ReportManager {
-  const { cluster, registry, log, runtime, runtimeWatch, caches, recorder } = deps;
+  const { cluster, registry, log, runtime, runtimeWatch, caches, recorder, missingRights } = deps;
+  const staleCaches = () => reportableStale(caches.all, clock.monotonicMs());
   return new ReportManager({
     clock,
     random: Math.random,
     agentVersion: version,
     imageDisk: place.imageDisk,
     nodeDisk: place.nodeDisk,
-    node: caches.node,
+    // A short failure of a watch is no news; a long one is reported about the Node as last known.
+    node: () => caches.node() ?? (staleCaches().length > 0 ? caches.lastNode() : undefined),
+    staleCaches,
+    missingRights: () => missingRights().map(rightText),
     governance: caches.governance,
     images: () => inventories.images,
     containers: () => inventories.containers,

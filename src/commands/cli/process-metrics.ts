@@ -1,13 +1,19 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Right } from '../../api/policy/needs.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { EventDrop, EventRecorderDeps } from '../../kube/events/event-recorder.ts';
 import type { ApiCall } from '../../kube/http/http-transport.ts';
 import type { ReflectorMetrics } from '../../kube/cache/reflector.ts';
-import type { PassResult } from '../../runtime/scheduling/loop.ts';
+import type { Cache } from '../../kube/cache/staleness.ts';
+import { passResults, type PassResult } from '../../runtime/scheduling/loop.ts';
 
 export interface ComponentMetrics {
   readonly call: (call: ApiCall) => void;
   readonly pass: (loop: string, periodMs: number) => (result: PassResult) => void;
   readonly reflector: ReflectorMetrics;
+  /** Shows these caches from now on. */
+  readonly caches: (caches: readonly Cache[]) => void;
+  readonly missingRights: (missing: readonly Right[]) => void;
   readonly events: NonNullable<EventRecorderDeps['metrics']>;
 }
 
@@ -20,6 +26,8 @@ export function componentMetrics(registry: Registry): ComponentMetrics {
     call: callMetrics(registers),
     pass: passMetrics(registers),
     reflector: reflectorMetrics(registers),
+    caches: cacheMetrics(registers),
+    missingRights: rightsMetrics(registers),
     events: eventMetrics(registers),
   };
 }
@@ -47,7 +55,7 @@ function callMetrics(registers: [Registry]): ComponentMetrics['call'] {
 function passMetrics(registers: [Registry]): ComponentMetrics['pass'] {
   const passes = new Counter({
     name: 'dustpan_loop_passes_total',
-    help: '[ALPHA] Passes of each loop, by result; one that ends early because policies have changed is a success.',
+    help: '[ALPHA] Passes of each loop, by result: success, error, or waiting, if the pass could decide nothing because a cache is not current. One that ends early because policies have changed is a success.',
     labelNames: ['loop', 'result'],
     registers,
   });
@@ -71,13 +79,13 @@ function passMetrics(registers: [Registry]): ComponentMetrics['pass'] {
     registers,
   });
   return (loop, periodMs) => {
-    for (const result of ['success', 'error']) passes.inc({ loop, result }, 0);
+    for (const result of passResults) passes.inc({ loop, result }, 0);
     lastSuccess.set({ loop }, 0);
     period.set({ loop }, periodMs / 1_000);
-    return ({ ok, seconds: took }) => {
-      passes.inc({ loop, result: ok ? 'success' : 'error' });
+    return ({ result, seconds: took }) => {
+      passes.inc({ loop, result });
       durations.observe({ loop }, took);
-      if (ok) lastSuccess.setToCurrentTime({ loop });
+      if (result === 'success') lastSuccess.setToCurrentTime({ loop });
     };
   };
 }
@@ -106,6 +114,38 @@ function eventMetrics(registers: [Registry]): ComponentMetrics['events'] {
     dropped: (cause) => {
       dropped.inc({ cause });
     },
+  };
+}
+
+function cacheMetrics(registers: [Registry]): ComponentMetrics['caches'] {
+  let shown: readonly Cache[] = [];
+  new Gauge({
+    name: 'dustpan_cache_stale_seconds',
+    help: '[ALPHA] For how long the list of a resource has not been current; 0 = it is, or nothing needs it. Nothing is removed that depends on a list that is not current.',
+    labelNames: ['resource'],
+    registers,
+    collect() {
+      const nowMs = clock.monotonicMs();
+      for (const { resource, stale } of shown)
+        this.set({ resource }, stale === undefined ? 0 : (nowMs - stale.sinceMs) / 1_000);
+    },
+  });
+  return (caches) => {
+    shown = caches;
+  };
+}
+
+function rightsMetrics(registers: [Registry]): ComponentMetrics['missingRights'] {
+  const gauge = new Gauge({
+    name: 'dustpan_missing_rights',
+    help: '[ALPHA] 1 for each right that the component needs and its ServiceAccount lacks.',
+    labelNames: ['verb', 'resource'],
+    registers,
+  });
+  return (missing) => {
+    gauge.reset();
+    for (const { verb, resource, subresource } of missing)
+      gauge.set({ verb, resource: [resource, subresource].filter(Boolean).join('/') }, 1);
   };
 }
 

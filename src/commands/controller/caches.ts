@@ -22,6 +22,7 @@ import {
   type Resource,
 } from '../../kube/cache/resources.ts';
 import { OnDemand } from '../../kube/cache/on-demand.ts';
+import type { Cache } from '../../kube/cache/staleness.ts';
 import { PodCache } from '../../kube/cache/pod-cache.ts';
 import { ReportCache } from '../../kube/cache/report-cache.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
@@ -38,6 +39,8 @@ export interface Caches {
   readonly replicaSets: () => Store<ReplicaSetFacts>;
   /** Replaces the status of a policy; does nothing if the policy is gone. */
   readonly writePolicyStatus: PolicyOperator['writeStatus'];
+  /** All of them, for metrics and status. */
+  readonly all: readonly Cache[];
   /** One readiness check per cache. */
   readonly checks: readonly Check[];
   /** Keeps all of them current until the signal aborts. */
@@ -46,7 +49,7 @@ export interface Caches {
 
 interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly policySet: PolicySet;
-  /** Called when all caches are complete: at the start, and again after a cache was listed anew. */
+  /** Called when all caches are complete: at the start, and again after a cache was listed anew, or for the first time on request. */
   readonly onReady: () => void;
   /** Called when a policy was added, changed or deleted. */
   readonly onPolicy: (event: PolicyEvent) => void;
@@ -78,19 +81,8 @@ export function controllerCaches(deps: CacheDeps): Caches {
   );
   const nodes = reflect(nodesResource(), checkReady);
   const namespaces = reflect(namespacesResource(), checkReady);
-  const reported: Edge = new Edge(() => nodeReports.synced, deps.onReports);
-  const nodeReports: ReportCache = new ReportCache(
-    (keepsUsage) =>
-      reflect(nodeReportsResource(keepsUsage), () => {
-        reported.check();
-        if (requestsEviction(nodeReports.items.values())) deps.onEvictionRequests();
-      }),
-    () => {
-      reported.check();
-    },
-  );
-  const jobs = new OnDemand(() => reflect(jobsResource()));
-  const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
+  const nodeReports = reportCache(reflect, deps);
+  const { jobs, replicaSets } = ownerCaches(reflect, deps.onReady);
   return {
     pods,
     nodes,
@@ -100,11 +92,15 @@ export function controllerCaches(deps: CacheDeps): Caches {
     nodeReports,
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),
+    all: [policies, pods.reflector, nodes, namespaces, nodeReports.reflector, jobs, replicaSets],
     checks: [
       policies.check('gcpolicies'),
       pods.reflector.check('pods'),
       nodes.check('nodes'),
       namespaces.check('namespaces'),
+      nodeReports.reflector.laterCheck('nodegcreports'),
+      jobs.check('jobs'),
+      replicaSets.check('replicasets'),
     ],
     run: async (signal) => {
       const always = [operator, nodes, namespaces].map((one) => one.run(signal));
@@ -113,6 +109,35 @@ export function controllerCaches(deps: CacheDeps): Caches {
       await Promise.all([...always, ...later]);
     },
   };
+}
+
+function reportCache(
+  reflect: Reflect,
+  { onReports, onEvictionRequests }: Pick<CacheDeps, 'onReports' | 'onEvictionRequests'>,
+): ReportCache {
+  const reported: Edge = new Edge(() => nodeReports.synced, onReports);
+  const nodeReports: ReportCache = new ReportCache(
+    (keepsUsage) =>
+      reflect(nodeReportsResource(keepsUsage), () => {
+        reported.check();
+        if (requestsEviction(nodeReports.items.values())) onEvictionRequests();
+      }),
+    () => {
+      reported.check();
+    },
+  );
+  return nodeReports;
+}
+
+/** The owners of pods; passes wait for them from their first request on. */
+function ownerCaches(reflect: Reflect, onReady: () => void) {
+  const check = (): void => {
+    ready.check();
+  };
+  const jobs = new OnDemand('jobs', () => reflect(jobsResource(), check));
+  const replicaSets = new OnDemand('replicasets', () => reflect(replicaSetsResource(), check));
+  const ready = new Edge(() => [jobs, replicaSets].every(({ stale }) => stale === undefined), onReady);
+  return { jobs, replicaSets };
 }
 
 /** Twice the usual size: half as many requests (ADR 16). */

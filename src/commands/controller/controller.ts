@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Registry } from 'prom-client';
+import { controllerRights, leaseRight } from '../../api/policy/needs.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
+import { OwnRights } from '../../kube/auth/own-rights.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { LeaseElector } from '../../kube/lease/lease.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
@@ -19,7 +21,7 @@ import { connect, type Connected } from '../cli/connect.ts';
 import { controllerMetrics, type ControllerMetrics } from './metrics.ts';
 import { buildUnits, type Units } from './units.ts';
 import { exitCode } from '../cli/exit.ts';
-import { preflight } from './preflight.ts';
+import { checkAccess, isServerAway } from './preflight.ts';
 import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/system.ts';
 import { revision, version } from '../../runtime/version.ts';
@@ -27,7 +29,7 @@ import { revision, version } from '../../runtime/version.ts';
 /** The lists that the controller cannot work without. */
 const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/${name}` }));
 
-/** Runs the controller. Resolves with the exit code: 0 after SIGTERM, 1 when the lease was lost. */
+/** Runs the controller. Resolves with the exit code: 0 after SIGTERM, 1 when another controller took the lease. */
 export async function runController(config: ControllerConfig): Promise<number> {
   collectYoungAlone();
   letHeapDouble(true);
@@ -35,17 +37,34 @@ export async function runController(config: ControllerConfig): Promise<number> {
   const stop = stopSignal((signal) => {
     log.info({ signal }, 'stopping controller');
   });
+  // While the API server is away a new process could do no more, and each of its ends would count as a crash.
+  let outcome = await runOnce(config, log, stop);
+  while (outcome === 'away' && !stop.aborted) outcome = await runOnce(config, log, stop);
+  return outcome === 'lost' ? exitCode.failure : exitCode.ok;
+}
+
+/** Runs with memory, metrics and connections of its own. `away`: the lease was lost because the API server does not answer. */
+async function runOnce(
+  config: ControllerConfig,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<'released' | 'lost' | 'away'> {
   const registry = new Registry();
   const metrics = controllerMetrics(registry, config.leaderElection.name);
   const cluster = await connect(config, metrics.call);
   log.info({ version, revision, cluster: cluster.connection.source }, 'starting controller');
-  const found = await preflight(cluster.transport, needed, stop);
-  if (found === 'no-policies-kind')
-    log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
-  const outcome = found === 'stopped' ? found : await run({ config, cluster, registry, metrics, log }, stop);
-  cluster.close();
-  log.info({ outcome }, 'stopped controller');
-  return outcome === 'lost' ? exitCode.failure : exitCode.ok;
+  const { transport } = cluster;
+  try {
+    await checkAccess({ transport, needed, log }, stop);
+    const ended = stop.aborted
+      ? ('released' as const)
+      : await run({ config, cluster, registry, metrics, log }, stop);
+    const outcome = ended === 'lost' && (await isServerAway(transport, stop)) ? 'away' : ended;
+    log.info({ outcome }, 'stopped controller');
+    return outcome;
+  } finally {
+    cluster.close();
+  }
 }
 
 interface Base {
@@ -65,22 +84,63 @@ const statusPeriodMs = 10_000;
 const evictionPeriodMs = 10_000;
 /** An agent reports a change of the usage at most once a minute. */
 const budgetsPeriodMs = 30_000;
+const rightsPeriodMs = 60_000;
 const lastStatusMs = 3_000;
 
 async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
   const { config, cluster, log } = base;
   const recorder = eventRecorder(base);
   const policySet = new PolicySet();
-  const wake = new Wake();
-  const evictionWake = new Wake();
-  const budgetsWake = new Wake();
-  const caches = controllerCaches({
+  const wakes = { wake: new Wake(), evictionWake: new Wake(), budgetsWake: new Wake() };
+  const caches = cachesOf(base, policySet, wakes);
+  const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
+  if (elector === undefined) base.metrics.leading(true);
+  const heartbeat = podGcHeartbeat(config);
+  const rights = new OwnRights({
+    transport: cluster.transport,
+    onChange: base.metrics.missingRights,
+    log: log.named('rights'),
+  });
+  base.metrics.caches(caches.all);
+  const units = buildUnits({
+    ...base,
+    recorder,
+    policySet,
+    caches,
+    missingRights: () => rights.missing,
+    holdsLease: () => elector?.holdsLease() ?? true,
+    hasPredecessor: () => elector?.hasPredecessor ?? true,
+    heartbeat,
+    wake: wakes.wake,
+  });
+  const servers = await serve(base, { caches, rights, elector, heartbeat });
+  const lead = leading(base, { ...wakes, units, heartbeat });
+  const background = new AbortController();
+  const work = [
+    caches.run(background.signal),
+    recorder.run(background.signal),
+    reviewing(base, { rights, policySet }, background.signal),
+  ];
+  try {
+    return await (elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
+  } finally {
+    background.abort();
+    await Promise.all([...work, ...servers.map((server) => server.close())]);
+  }
+}
+
+function cachesOf(
+  { cluster, metrics, log }: Base,
+  policySet: PolicySet,
+  { wake, evictionWake, budgetsWake }: Pick<Loops, 'wake' | 'evictionWake' | 'budgetsWake'>,
+): Caches {
+  return controllerCaches({
     transport: cluster.transport,
     clock,
     random: Math.random,
     log,
     policySet,
-    metrics: base.metrics.reflector,
+    metrics: metrics.reflector,
     onReady: () => {
       letHeapDouble(false);
       wake.trigger();
@@ -99,29 +159,21 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
       evictionWake.trigger();
     },
   });
-  const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
-  if (elector === undefined) base.metrics.leading(true);
-  const heartbeat = podGcHeartbeat(config);
-  const units = buildUnits({
-    ...base,
-    recorder,
-    policySet,
-    caches,
-    holdsLease: () => elector?.holdsLease() ?? true,
-    hasPredecessor: () => elector?.hasPredecessor ?? true,
-    heartbeat,
-    wake,
-  });
-  const servers = await serve(base, { caches, elector, heartbeat });
-  const lead = leading(base, { units, wake, evictionWake, budgetsWake, heartbeat });
-  const background = new AbortController();
-  const work = [caches.run(background.signal), recorder.run(background.signal)];
-  try {
-    return await (elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
-  } finally {
-    background.abort();
-    await Promise.all([...work, ...servers.map((server) => server.close())]);
-  }
+}
+
+/** Reviews the rights of this process each minute: a watch goes on for minutes after its right was taken away. */
+function reviewing(
+  base: Base,
+  { rights, policySet }: { readonly rights: OwnRights; readonly policySet: PolicySet },
+  signal: AbortSignal,
+): Promise<void> {
+  const { enabled, namespace, name } = base.config.leaderElection;
+  const lease = enabled ? [leaseRight({ namespace, name })] : [];
+  return loop(
+    (pass) => rights.review([...controllerRights(policySet.ranked), ...lease], pass),
+    { clock, log: base.log, quietRepeats: true, ...named(base, 'rights', rightsPeriodMs) },
+    signal,
+  );
 }
 
 const podGcHeartbeat = ({ podGcPeriodMs }: ControllerConfig): Heartbeat =>
@@ -154,10 +206,7 @@ function leading(
         signal,
       ),
       loop(
-        () => {
-          units.budgets.reconcile();
-          return Promise.resolve();
-        },
+        () => Promise.resolve(units.budgets.reconcile()),
         { clock, log, wake: budgetsWake, ...named(base, 'budgets', budgetsPeriodMs) },
         signal,
       ),
@@ -227,14 +276,22 @@ function leaseElector({ config, cluster, metrics, log }: Base, recorder: EventRe
 
 interface Watched {
   readonly caches: Caches;
+  readonly rights: OwnRights;
   readonly elector: LeaseElector | undefined;
   readonly heartbeat: Heartbeat;
 }
 
 function serve(
   { config, cluster, registry, log }: Base,
-  { caches, elector, heartbeat }: Watched,
+  { caches, rights, elector, heartbeat }: Watched,
 ): Promise<readonly ListeningServer[]> {
   const lease = { name: 'leader-election', check: () => elector?.health() };
-  return startServers({ config, cluster, registry, log, live: [lease, heartbeat], ready: caches.checks });
+  return startServers({
+    config,
+    cluster,
+    registry,
+    log,
+    live: [lease, heartbeat],
+    ready: [...caches.checks, rights],
+  });
 }

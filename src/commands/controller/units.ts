@@ -8,6 +8,7 @@ import { PolicyStatusController } from '../../controllers/policystatus/controlle
 import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
+import type { Right } from '../../api/policy/needs.ts';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
 import type { UnitMetrics } from '../../gc/metrics.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
@@ -15,6 +16,7 @@ import { inForceIn } from '../../gc/hold.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
+import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
@@ -32,6 +34,7 @@ interface UnitDeps {
   readonly recorder: Recorder;
   readonly policySet: PolicySet;
   readonly caches: Caches;
+  readonly missingRights: () => readonly Right[];
   readonly holdsLease: () => boolean;
   readonly hasPredecessor: () => boolean;
   readonly heartbeat: Heartbeat;
@@ -65,8 +68,10 @@ export function buildUnits(deps: UnitDeps): Units {
 }
 
 function policyStatus(deps: UnitDeps): PolicyStatusController {
-  const { registry, policySet, caches, holdsLease, recorder, log } = deps;
+  const { registry, policySet, caches, missingRights, holdsLease, recorder, log } = deps;
   return new PolicyStatusController({
+    missingRights,
+    staleCaches: () => reportableStale(caches.all, clock.monotonicMs()),
     policies: {
       get ranked() {
         return policySet.ranked;

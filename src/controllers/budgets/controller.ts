@@ -6,6 +6,7 @@ import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { namespaceOverBudget } from './events.ts';
 import { noMemory, type BudgetMemory, type BudgetPlan } from './facts.ts';
@@ -41,15 +42,15 @@ export class BudgetController {
     this.#deps = deps;
   }
 
-  /** One pass. While a cache that budgets need is not complete, all remains as it was. */
-  reconcile(): void {
+  /** One pass. Waits, and leaves all as it was, while a cache that budgets need is not current. */
+  reconcile(): Waiting {
     const { nodeReports, nodes, namespaces, policies, policySet, clock, metrics, onPass } = this.#deps;
-    if (!policies.synced) return;
+    if (!policies.synced) return 'waiting';
     const { ranked } = policySet;
     const hasBudgets = hasNamespaceBudgets(ranked);
     const hasUsage = nodeReports.keepUsage(hasBudgets);
     const isComplete = hasUsage && [nodeReports, nodes, namespaces].every(({ synced }) => synced);
-    if (hasBudgets && !isComplete) return;
+    if (hasBudgets && !isComplete) return 'waiting';
     const facts = {
       policies: ranked,
       nodes: nodes.items.values(),
@@ -62,6 +63,7 @@ export class BudgetController {
     this.#warn(plan);
     this.#memory = plan.memory;
     onPass(plan.reports);
+    return undefined;
   }
 
   #warn({ warnings }: Pick<BudgetPlan, 'warnings'>): void {

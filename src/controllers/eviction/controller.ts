@@ -1,8 +1,10 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
+import { needsUsageOf } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
+import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
 import { evictionsInVain, evictionsSlowed, exceededGracePeriod } from './events.ts';
 import type {
@@ -60,20 +62,22 @@ export class EvictionController {
     this.#deps = deps;
   }
 
-  /** One pass; without requests it only reads the reports. Keeps every pod unless all caches are complete. */
-  async reconcile(signal: AbortSignal): Promise<void> {
+  /** One pass; without requests it only reads the reports. Waits, and keeps every pod, unless all caches are current. */
+  async reconcile(signal: AbortSignal): Promise<Waiting> {
     const { nodeReports, policySet, pods, clock, own, hasPredecessor } = this.#deps;
     if (!this.#isLeading) this.#memory = newMemory(momentOf(clock), hasPredecessor());
     this.#isLeading = true;
     this.#reportOverdue();
     const reports = requestingOf(nodeReports.items);
     const isIdle = reports.length === 0;
-    if (isIdle ? !this.#wasRequested : !this.#seesAll()) return;
+    const { ranked } = policySet;
+    if (isIdle && !this.#wasRequested)
+      return nodeReports.synced || !needsUsageOf(ranked) ? undefined : 'waiting';
+    if (!isIdle && !this.#seesAll()) return 'waiting';
 
     this.#wasRequested = !isIdle;
     const monotonicMs = clock.monotonicMs();
     this.#memory = forgetOthers(this.#memory, { reports, pods: pods.items, monotonicMs });
-    const { ranked } = policySet;
     const { decisions, replicas } = this.#decide(reports, ranked);
     this.#replicas = replicas;
     showDecisions(this.#deps, decisions);
@@ -83,6 +87,7 @@ export class EvictionController {
     } finally {
       own.blocked.set(blockedOf(this.#memory));
     }
+    return undefined;
   }
 
   /** Reports owners whose evictions wait, and nodes where evictions freed nothing. */

@@ -12,6 +12,7 @@ import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
 import { deletePods, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
@@ -63,11 +64,11 @@ export class PodGcController {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. Keeps every pod unless all caches are complete. */
-  async reconcile(signal: AbortSignal): Promise<void> {
+  /** One pass: observe, plan, act. Waits, and keeps every pod, unless all caches are current. */
+  async reconcile(signal: AbortSignal): Promise<Waiting> {
     const { policySet, clock, metrics, own, recorder, log } = this.#deps;
     const { ranked } = policySet;
-    if (!this.#seesAll(ranked)) return;
+    if (!this.#seesAll(ranked)) return 'waiting';
 
     const observedAt = momentOf(clock);
     const [monotonicMs, now] = [observedAt.monotonicMs, new Date(observedAt.wallMs)];
@@ -110,6 +111,7 @@ export class PodGcController {
     } finally {
       await this.#reportStuck({ facts, plan, observedAt }, signal);
     }
+    return undefined;
   }
 
   #seesAll(ranked: RankedPolicies): boolean {

@@ -52,6 +52,7 @@ export function passReports(
       const { planned = 0, waiting = 0, reasons = {} } = byPolicy.get(policy) ?? {};
       const report: PolicyPassReport = {
         at,
+        generation: policy.generation,
         governed: governed - removed(policy),
         terminated: terminated - removedFinished(policy),
         due: planned - removed(policy),

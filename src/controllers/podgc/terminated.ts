@@ -71,9 +71,6 @@ function judgeFinished(
   });
 
   const decided = heldPods(terminated, rule, context.facts);
-  // A pod of an owner that is not known would count for another owner, and other pods would be deleted for it.
-  if (needsOwners(rule) && context.facts.owners === undefined && terminated.some(hasOwnerBehind))
-    for (const pod of terminated) if (!decided.has(pod)) decided.set(pod, { reason: 'OwnersUnknown' });
   for (const pod of hasTtl(rule) ? terminated : []) {
     if (decided.has(pod) || newest.has(pod)) continue;
     const finish = finishOf(pod);
@@ -112,8 +109,10 @@ function judgeFinished(
 
 function heldPods(terminated: readonly PodFacts[], rule: TerminatedPolicy, facts: PodGcFacts): Decided {
   const held: Decided = new Map();
+  // A pod of an owner that is not known would count for another owner, and other pods would be deleted for it.
+  const isBlind = needsOwners(rule) && facts.owners === undefined && terminated.some(hasOwnerBehind);
   for (const pod of terminated) {
-    const hold = holdOf(pod, rule, facts);
+    const hold = holdOf(pod, rule, facts) ?? (isBlind ? ({ reason: 'OwnersUnknown' } as const) : undefined);
     if (hold !== undefined) held.set(pod, hold);
   }
   return held;

@@ -1,14 +1,18 @@
 import { hasNamespaceBudgets } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { staleText } from '../../gc/reasons/words.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { holdingClaim } from './hold.ts';
 import { removeEntriesOf, type NodeRollup, type RemovalProgress } from './nodes.ts';
-import { noPassYet, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
+import { noPassYet, type Claim, type Obstacles, type PolicyStatus, type StatusFacts } from './status.ts';
 
 /** The conditions of a policy, without their transition times. `hold`: of the last pass, or as stored. */
-export function claims(facts: StatusFacts, hold: PolicyStatus['hold']): readonly Claim[] {
-  const { policy, report } = facts;
+export function claims(known: StatusFacts, hold: PolicyStatus['hold']): readonly Claim[] {
+  const { policy } = known;
+  // A pass of another generation says nothing about this one.
+  const report = known.report?.generation === policy.generation ? known.report : undefined;
+  const facts: StatusFacts = { ...known, report };
   const accepted = acceptedClaim(policy);
   const degraded = degradedClaim(facts);
   const enforcing = enforcingClaim(policy, report);
@@ -20,6 +24,7 @@ export function claims(facts: StatusFacts, hold: PolicyStatus['hold']): readonly
 function readyClaim(accepted: Claim, degraded: Claim): Claim {
   if (accepted.status !== 'True') return { ...accepted, type: 'Ready' };
   if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
+  if (degraded.status === 'Unknown') return { ...degraded, type: 'Ready' };
   return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is applied as planned' };
 }
 
@@ -50,10 +55,13 @@ function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport
   };
 }
 
-function degradedClaim({ policy, stored, report, nodes }: StatusFacts): Claim {
+function degradedClaim({ policy, stored, report, nodes, obstacles }: StatusFacts): Claim {
   const type = 'Degraded';
   if ('problems' in policy) return noPassYet;
-  const trouble = podTrouble(report) ?? leftOpen({ policy, stored, report }) ?? nodeTrouble(nodes);
+  // The next controller reads an open circuit breaker from the status: nothing else may take its place.
+  const open = openBreaker(report) ?? leftOpen({ policy, stored, report });
+  const obstacle = obstacleOf(obstacles);
+  const trouble = withObstacle(open, obstacle) ?? obstacle ?? podTrouble(report) ?? nodeTrouble(nodes);
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
   if (policy.pods === undefined && policy.nodes !== undefined) return nodesOnlyClaim(nodes);
   if (report === undefined) return noPassYet;
@@ -67,11 +75,30 @@ function degradedClaim({ policy, stored, report, nodes }: StatusFacts): Claim {
 
 type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;
 
-function podTrouble(report: PolicyPassReport | undefined): Trouble {
-  if (report?.trippedPercent !== undefined) {
-    const message = `Nodes missing, now or lost within an hour: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`;
-    return { reason: 'Tripped', message };
+function openBreaker(report: PolicyPassReport | undefined): Trouble {
+  if (report?.trippedPercent === undefined) return undefined;
+  const message = `Nodes missing, now or lost within an hour: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`;
+  return { reason: 'Tripped', message };
+}
+
+const withObstacle = (open: Trouble, obstacle: Trouble): Trouble =>
+  open && { reason: open.reason, message: [open.message, obstacle?.message].filter(Boolean).join('. ') };
+
+/** Why the controller decides nothing, or cannot do what it decides. */
+function obstacleOf({ missingRights, staleCaches }: Obstacles): Trouble {
+  if (missingRights.length > 0) {
+    const rights = missingRights.join(', ');
+    return {
+      reason: 'MissingRights',
+      message: `The ServiceAccount of the controller may not ${rights}; what needs these rights is not done`,
+    };
   }
+  if (staleCaches.length === 0) return undefined;
+  const message = `The controller has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(staleCaches)}`;
+  return { reason: 'CacheStale', message: cut(message) };
+}
+
+function podTrouble(report: PolicyPassReport | undefined): Trouble {
   if (report === undefined) return undefined;
   if (report.failed > 0)
     return {

@@ -1,17 +1,19 @@
+import { resourcesOf, rightsOf, rightText, type Right } from '../../api/policy/needs.ts';
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
+import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, rollUpRemovals, type NodeRollup, type RemovalProgress } from './nodes.ts';
 import { planStatus, writeAfterMs } from './plan.ts';
-import { type PolicyStatus } from './status.ts';
+import type { Obstacles, PolicyStatus } from './status.ts';
 
 type PolicyName = Pick<Policy, 'uid' | 'name'>;
 
@@ -26,6 +28,10 @@ interface PolicyStatusDeps {
   readonly nodeReports: Store<NodeReportFacts>;
   /** Writes to this policy alone, not to a later one of its name. */
   readonly writeStatus: (policy: PolicyName, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
+  /** The caches that have not been current for two minutes. */
+  readonly staleCaches: () => readonly StaleCache[];
+  /** The rights that the controller lacks. */
+  readonly missingRights: () => readonly Right[];
   readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
@@ -105,13 +111,26 @@ export class PolicyStatusController {
     const budgets = this.#budgets.get(policy.uid);
     const nodes = rollups?.counts.get(policy.uid);
     const removals = rollups && (rollups.removals.get(policy.uid) ?? []);
-    const facts = { policy, stored, report, deletedSince, nodes, removals, budgets };
+    const obstacles = this.#obstaclesTo(policy);
+    const facts = { policy, stored, report, deletedSince, obstacles, nodes, removals, budgets };
     const planned = planStatus(facts, clock.now());
     const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
     if (waitMs !== undefined && (isLast || waitedMs >= waitMs))
       await this.#write(policy, { planned, deletedSince }, signal);
     return planned;
+  }
+
+  #obstaclesTo(policy: Policy | InvalidPolicy): Obstacles {
+    if (isInvalid(policy)) return { missingRights: [], staleCaches: [] };
+    const { staleCaches, missingRights } = this.#deps;
+    const [resources, rights] = [resourcesOf(policy), rightsOf(policy).map(rightText)];
+    return {
+      missingRights: missingRights()
+        .map(rightText)
+        .filter((right) => rights.includes(right)),
+      staleCaches: staleCaches().filter(({ resource }) => resources.includes(resource)),
+    };
   }
 
   async #write(

@@ -1,6 +1,7 @@
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { NodeRollup, RemovalProgress } from './nodes.ts';
 
 /** metav1.Condition. */
@@ -17,16 +18,26 @@ export interface StatusFacts {
   readonly policy: Policy | InvalidPolicy;
   /** The status as stored; undefined before the first write. */
   readonly stored: PolicyStatus | undefined;
-  /** The last pass under this policy; undefined before the first, and without rules for pods. */
+  /** The last pass under this policy, perhaps of an earlier generation; undefined before the first, and without rules for pods. */
   readonly report: PolicyPassReport | undefined;
   /** Pods deleted since the stored total was written. */
   readonly deletedSince: number;
+  /** What keeps the controller from knowing or doing what the policy needs; empty = nothing. */
+  readonly obstacles: Obstacles;
   /** undefined = not known, or the policy has no rules for nodes. */
   readonly nodes?: NodeRollup | undefined;
   /** Of the entries of nodes.imageGC.remove that have not ended; undefined = not known. */
   readonly removals?: readonly RemovalProgress[] | undefined;
   /** undefined = not judged yet, or the policy has no budgets. */
   readonly budgets?: BudgetsReport | undefined;
+}
+
+/** Only what the policy needs. */
+export interface Obstacles {
+  /** Such as "list jobs". */
+  readonly missingRights: readonly string[];
+  /** Caches that have not been current for two minutes. */
+  readonly staleCaches: readonly Pick<StaleCache, 'resource' | 'error'>[];
 }
 
 /** The whole status of a GCPolicy: a write replaces it. */

@@ -1,3 +1,4 @@
+import { printable } from '../../runtime/text/printable.ts';
 import { isInodes, type NodeSignal, type ThresholdSignal } from '../../api/node-pressure.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
@@ -78,3 +79,11 @@ const orphanPlaces: Readonly<Record<OrphanTarget['kind'], string>> = {
 /** Names the Helm value without which the agent cannot remove orphaned resources. */
 export const readOnlyText = ({ kind }: Pick<OrphanTarget, 'kind'>): string =>
   `The policy has ${orphanField[kind]}=Remove, but ${orphanPlaces[kind]} are mounted read-only into the agent: set ${orphanField[kind].replace('nodes', 'agent')}=true in the Helm values.`;
+
+/** The caches that are not current, and why: "pods (403 Forbidden: …); nodes (…)". */
+export const staleText = (
+  caches: readonly { readonly resource: string; readonly error: string | undefined }[],
+): string =>
+  caches
+    .map(({ resource, error }) => `${resource} (${printable(error ?? 'the first list has not ended')})`)
+    .join('; ');

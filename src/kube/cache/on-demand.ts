@@ -1,15 +1,30 @@
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 import type { Identified } from './objects.ts';
+import type { Check } from '../../runtime/serving/health.ts';
 import type { Reflector, Store } from './reflector.ts';
+import type { Cache, StaleCache } from './staleness.ts';
 
 /** A watch that starts when its store is first requested. */
-export class OnDemand<T extends Identified> {
+export class OnDemand<T extends Identified> implements Cache {
+  readonly resource: string;
   readonly #make: () => Reflector<T>;
   #start: (() => void) | undefined;
   #reflector: Reflector<T> | undefined;
 
-  constructor(make: () => Reflector<T>) {
+  constructor(resource: string, make: () => Reflector<T>) {
+    this.resource = resource;
     this.#make = make;
+  }
+
+  /** Never before the first request. */
+  get stale(): StaleCache | undefined {
+    return this.#reflector?.stale;
+  }
+
+  /** A readiness check, which passes before the first request. */
+  check(name: string): Check {
+    const label = `${name}-synced`;
+    return { name: label, check: () => this.#reflector?.laterCheck(name).check() };
   }
 
   store(): Store<T> {

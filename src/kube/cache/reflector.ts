@@ -10,6 +10,7 @@ import { errorOf } from '../http/response-error.ts';
 import { readList, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
 import { ApiError, isExpired, isThrottled } from '../http/transport.ts';
+import { staleAfterMs, type Cache, type StaleCache } from './staleness.ts';
 import { View } from './view.ts';
 
 /** A local copy of one resource, kept current by list and watch. */
@@ -44,15 +45,17 @@ export interface ReflectorMetrics {
 const tooShortMs = 1000;
 
 /** Keeps a Store current through all faults. It ends only with its signal, and never shows a part of a list. */
-export class Reflector<T extends Identified> implements Store<T> {
+export class Reflector<T extends Identified> implements Store<T>, Cache {
   readonly #deps: ReflectorDeps<T>;
-  readonly #resource: string;
+  readonly resource: string;
   readonly #log: Logger;
   readonly #backoff: Backoff;
   #view = new View<T>();
   #isComplete = false;
   #state: ReflectorState = 'starting';
   #lastError: string | undefined;
+  /** Since when it is not synced, monotonic milliseconds. */
+  #staleSinceMs: number;
   /** The resourceVersion at which the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
   /** Whether no watch has delivered an event, or failed for another reason, since the last list. */
@@ -65,7 +68,8 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   constructor(deps: ReflectorDeps<T>) {
     this.#deps = { ...deps, resource: { ...deps.resource, codec: this.#reusing(deps.resource.codec) } };
-    this.#resource = deps.resource.name;
+    this.resource = deps.resource.name;
+    this.#staleSinceMs = deps.clock.monotonicMs();
     this.#log = deps.log.named('reflector');
     this.#backoff = new Backoff(reflectorBackoff, deps.random);
   }
@@ -87,6 +91,11 @@ export class Reflector<T extends Identified> implements Store<T> {
     return this.#state;
   }
 
+  get stale(): StaleCache | undefined {
+    const { resource } = this;
+    return this.synced ? undefined : { resource, sinceMs: this.#staleSinceMs, error: this.#lastError };
+  }
+
   /** The cause of the state `failing` or `missing`. */
   get lastError(): string | undefined {
     return this.#lastError;
@@ -100,16 +109,30 @@ export class Reflector<T extends Identified> implements Store<T> {
     }
   }
 
-  /** A readiness check; `trouble` is called while the view is complete. */
+  /** A readiness check: at once while no list is complete, later only when the view has not been current for two minutes; `trouble` is called of a current view. */
   check(name: string, trouble: () => string | undefined = () => undefined): Check {
-    const check = (): string | undefined =>
-      this.#isComplete ? trouble() : (this.#lastError ?? 'not listed yet');
+    const check = (): string | undefined => {
+      if (!this.#isComplete) return this.#lastError ?? 'not listed yet';
+      return this.#isLongStale() ? (this.#lastError ?? 'not current') : trouble();
+    };
     return { name: `${name}-synced`, check };
+  }
+
+  /** The same for a view that the process can work without for a while: its kind may be missing, and its first list has two minutes. */
+  laterCheck(name: string): Check {
+    const check = (): string | undefined =>
+      this.#state !== 'missing' && this.#isLongStale() ? (this.#lastError ?? 'not listed yet') : undefined;
+    return { name: `${name}-synced`, check };
+  }
+
+  #isLongStale(): boolean {
+    return !this.synced && this.#deps.clock.monotonicMs() - this.#staleSinceMs >= staleAfterMs;
   }
 
   /** Lists again because the view lacks required data, e.g. a label. The view is not complete until then. */
   relist(reason: string): void {
-    this.#log.debug({ resource: this.#resource, reason }, 'listing again');
+    this.#log.debug({ resource: this.resource, reason }, 'listing again');
+    this.#outdate();
     this.#isComplete = false;
     this.#round.abort();
   }
@@ -165,7 +188,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     this.#isComplete = true;
     this.#resumeAt = resourceVersion;
     this.#listIsFresh = true;
-    this.#deps.metrics?.listed(this.#resource);
+    this.#deps.metrics?.listed(this.resource);
     this.#healthy();
     for (const wake of this.#waiting.splice(0)) wake();
     this.#deps.onChange?.();
@@ -176,7 +199,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     const startedMs = clock.monotonicMs();
     const from = { resourceVersion: resumeAt, isShort: !this.#getsBookmarks };
     let count = 0;
-    metrics?.watchStarted(this.#resource);
+    metrics?.watchStarted(this.resource);
     for await (const events of watchEvents(this.#deps, from, signal)) {
       this.#receive(events);
       count += events.filter(({ type }) => type !== 'BOOKMARK').length;
@@ -218,7 +241,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     // Not if the server rejects the list just made: that would be a hot loop.
     if (remedy === 'expired' && !this.#listIsFresh) {
       this.#listIsFresh = true;
-      this.#log.debug({ resource: this.#resource, err }, 'listing again');
+      this.#log.debug({ resource: this.resource, err }, 'listing again');
       return;
     }
     this.#fail(err, remedy);
@@ -230,7 +253,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   }
 
   #healthy(): void {
-    if (this.#state !== 'synced') this.#log.debug({ resource: this.#resource }, 'cache is current');
+    if (this.#state !== 'synced') this.#log.debug({ resource: this.resource }, 'cache is current');
     this.#state = 'synced';
     this.#lastError = undefined;
   }
@@ -238,15 +261,21 @@ export class Reflector<T extends Identified> implements Store<T> {
   /** Warns once for each new cause, as every attempt fails again. */
   #fail(err: unknown, remedy: Remedy): void {
     const cause = errorLine(err);
-    const fields = { resource: this.#resource, err };
+    const fields = { resource: this.resource, err };
     if (cause === this.#lastError) this.#log.debug(fields, 'still failing');
     else if (remedy === 'missing') this.#log.warn(fields, 'kind is not installed');
     else this.#log.warn(fields, 'list or watch failed');
-    this.#deps.metrics?.failed(this.#resource);
+    this.#deps.metrics?.failed(this.resource);
     this.#lastError = cause;
     this.#getsBookmarks = false;
+    this.#outdate();
     if (remedy === 'missing') this.#forget();
     else this.#state = 'failing';
+  }
+
+  /** Called before the view stops being current. */
+  #outdate(): void {
+    if (this.synced) this.#staleSinceMs = this.#deps.clock.monotonicMs();
   }
 
   /** A kind that is not installed has no objects. */

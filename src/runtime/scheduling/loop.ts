@@ -5,10 +5,18 @@ import type { Heartbeat } from './heartbeat.ts';
 import type { Logger } from '../logging/logger.ts';
 import { Wake } from './wake.ts';
 
+/** `waiting`: the pass could decide nothing, because a cache is not current; it neither succeeded nor failed. */
+export const passResults = ['success', 'waiting', 'error'] as const;
+
 export interface PassResult {
-  readonly ok: boolean;
+  readonly result: (typeof passResults)[number];
   readonly seconds: number;
 }
+
+/** A pass; it resolves with `waiting` when it could decide nothing. */
+export type Task = (signal: AbortSignal) => Promise<unknown>;
+
+export type Waiting = 'waiting' | undefined;
 
 export interface LoopOptions {
   readonly name: string;
@@ -38,11 +46,7 @@ const minPauseMs = 1_000;
  * Runs `task` at once and then after each pause of `intervalMs`, until `signal` aborts. Passes never overlap. A wake shortens the pause; the
  * shortest pause doubles with every failure in a row.
  */
-export async function loop(
-  task: (signal: AbortSignal) => Promise<void>,
-  options: LoopOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function loop(task: Task, options: LoopOptions, signal: AbortSignal): Promise<void> {
   const { wake = new Wake(), heartbeat, clock, firstDelayMs = 0 } = options;
   if (firstDelayMs > 0) await clock.sleep(firstDelayMs, signal);
   let streak = noFailures;
@@ -65,7 +69,7 @@ interface Streak {
 const noFailures: Streak = { failures: 0, cause: '' };
 
 async function pass(
-  task: (signal: AbortSignal) => Promise<void>,
+  task: Task,
   { options, streak }: { readonly options: LoopOptions; readonly streak: Streak },
   signal: AbortSignal,
 ): Promise<Streak> {
@@ -74,15 +78,19 @@ async function pass(
   const seconds = () => (clock.monotonicMs() - startMs) / 1_000;
   try {
     if (options.isHeld?.() === true) return streak;
-    await task(signal);
+    const waiting = await task(signal);
+    if (waiting === 'waiting') {
+      onResult?.({ result: 'waiting', seconds: seconds() });
+      return streak;
+    }
     logRecovery(options, streak);
-    onResult?.({ ok: true, seconds: seconds() });
+    onResult?.({ result: 'success', seconds: seconds() });
     return noFailures;
   } catch (err) {
     if (isShutdown(err, signal)) return noFailures;
     const cause = withoutNumbers(errorLine(err));
     logFailure(options, { err, isRepeat: streak.failures > 0 && cause === streak.cause });
-    onResult?.({ ok: false, seconds: seconds() });
+    onResult?.({ result: 'error', seconds: seconds() });
     return { failures: streak.failures + 1, cause };
   }
 }

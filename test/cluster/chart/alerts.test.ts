@@ -23,12 +23,13 @@ async function rendered(set: Readonly<Record<string, unknown>>, rule: object = {
   return rulesOf(only(manifests, 'PrometheusRule').spec as unknown as Groups);
 }
 
-test('six alerts by default; extra has all of the file, and disabled leaves some out', async () => {
+test('seven alerts by default; extra has all of the file, and disabled leaves some out', async () => {
   expect(namesOf(await rendered({}))).toEqual([
     'DustpanControllerDown',
     'DustpanPodDeletesFail',
     'DustpanBreakerTripped',
     'DustpanPolicyNotAccepted',
+    'DustpanNodeDegraded',
     'DustpanKeepListAtRisk',
     'DustpanDiskFillsDespiteCollection',
   ]);

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Heartbeat } from '../../../src/runtime/scheduling/heartbeat.ts';
-import { loop, type LoopOptions, type PassResult } from '../../../src/runtime/scheduling/loop.ts';
+import {
+  loop,
+  type LoopOptions,
+  type PassResult,
+  type Task as PassTask,
+} from '../../../src/runtime/scheduling/loop.ts';
 import { inSlices } from '../../../src/runtime/scheduling/slices.ts';
 import { SpreadWake } from '../../../src/runtime/scheduling/spread-wake.ts';
 import { Mutex } from '../../../src/runtime/scheduling/mutex.ts';
@@ -15,7 +20,7 @@ type Task = (signal: AbortSignal) => Promise<void>;
 
 /** Starts a loop, and its first pass; `passes` are the start times of its passes. */
 async function running(
-  task: Task = () => Promise.resolve(),
+  task: PassTask = () => Promise.resolve(),
   { clock = new SettlingClock(), ...options }: Partial<LoopOptions> & { clock?: SettlingClock } = {},
 ) {
   const log = new RecordingLogger();
@@ -23,7 +28,7 @@ async function running(
   const results: PassResult[] = [];
   const passes: number[] = [];
   const stop = new AbortController();
-  const counted: Task = (signal) => {
+  const counted: PassTask = (signal) => {
     passes.push(clock.monotonicMs());
     return task(signal);
   };
@@ -50,7 +55,7 @@ describe('loop', () => {
     const clock = new SettlingClock();
     const { passes, results } = await running((signal) => clock.sleep(60_000, signal), { clock });
     await clock.advance(60_000);
-    expect(results).toEqual([{ ok: true, seconds: 60 }]);
+    expect(results).toEqual([{ result: 'success', seconds: 60 }]);
     await clock.advance(1_000);
     expect(passes).toHaveLength(1);
     await clock.advance(19_000);
@@ -73,7 +78,7 @@ describe('loop', () => {
 
   test('an abort of another signal is a failure', async () => {
     const { results } = await running(() => Promise.reject(new DOMException('aborted', 'AbortError')));
-    expect(results).toEqual([{ ok: false, seconds: 0 }]);
+    expect(results).toEqual([{ result: 'error', seconds: 0 }]);
   });
 
   test('jitter makes a pause longer, never shorter', async () => {
@@ -119,7 +124,21 @@ test('quiet repeats: logs each cause once at error level, and the recovery', asy
     'info passes succeed again',
     'error pass failed',
   ]);
-  expect(results.filter(({ ok }) => !ok)).toHaveLength(4);
+  expect(results.filter(({ result }) => result === 'error')).toHaveLength(4);
+});
+
+test('a pass that waits for a cache neither succeeds nor fails, and an earlier failure has not recovered', async () => {
+  const outcomes: readonly (() => ReturnType<PassTask>)[] = [
+    () => Promise.reject(new Error('refused')),
+    () => Promise.resolve('waiting' as const),
+    () => Promise.resolve(undefined),
+  ];
+  let next = 0;
+  const task: PassTask = () => outcomes[next++]?.() ?? Promise.resolve();
+  const { clock, log, results } = await running(task, { quietRepeats: true, intervalMs: 1_000 });
+  for (let pass = 0; pass < 2; pass++) await clock.advance(1_000);
+  expect(results.map(({ result }) => result)).toEqual(['error', 'waiting', 'success']);
+  expect(log.lines.map(({ message }) => message)).toEqual(['pass failed', 'passes succeed again']);
 });
 
 test('a held pass neither succeeds nor fails: it is not reported, and an earlier failure has not recovered', async () => {

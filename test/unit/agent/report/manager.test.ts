@@ -224,3 +224,26 @@ describe('isAwaited', () => {
     expect(manager.isAwaited).toBe(false);
   });
 });
+
+test.each([
+  {
+    name: 'a list that is not current',
+    over: { staleCaches: () => [{ resource: 'pods', sinceMs: 0, error: 'too many requests' }] },
+    expected: {
+      reason: 'CacheStale',
+      message: expect.stringContaining('pods (too many requests)') as string,
+    },
+  },
+  {
+    name: 'a missing right, which is the cause',
+    over: {
+      staleCaches: () => [{ resource: 'pods', sinceMs: 0, error: undefined }],
+      missingRights: () => ['list pods'],
+    },
+    expected: { reason: 'MissingRights', message: expect.stringContaining('may not list pods') as string },
+  },
+])('the report names $name', async ({ over, expected }) => {
+  const { reports, start } = environment(over);
+  await start();
+  expect(degradedIn(reports)).toMatchObject({ status: 'True', ...expected });
+});

@@ -23,6 +23,7 @@ function start(random: number) {
   const loops = new AgentLoops({
     config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 10_000 },
     ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined },
+    isCurrent: () => true,
   });
   const pass = (name: keyof Passes) => () => {
     told.push({ pass: name, atMs: clock.monotonicMs() });

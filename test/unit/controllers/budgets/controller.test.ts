@@ -66,13 +66,13 @@ test.each([
   { name: 'the usage in reports', forget: ({ nodeReports }: Environment) => (nodeReports.hasUsage = false) },
   { name: 'the nodes', forget: ({ nodes }: Environment) => (nodes.synced = false) },
   { name: 'the namespaces', forget: ({ namespaces }: Environment) => (namespaces.synced = false) },
-])('while $name are not known, all remains as it was', async ({ forget }) => {
+])('while $name are not known, a pass waits, and all remains as it was', async ({ forget }) => {
   const cluster = environment();
   cluster.controller.reconcile();
   const before = await cluster.series();
   cluster.use(10);
   forget(cluster);
-  cluster.controller.reconcile();
+  expect(cluster.controller.reconcile()).toBe('waiting');
   expect(cluster.passes).toHaveLength(1);
   expect(await cluster.series()).toEqual(before);
 });

@@ -85,6 +85,42 @@ describe('sends no request', () => {
   });
 });
 
+test.each<Change & { readonly result: 'waiting' | undefined }>([
+  ...(['nodeReports', 'pods', 'nodes', 'namespaces', 'policies'] as const).map((name) => ({
+    name: `${name} are not current`,
+    change: (env: EvictionEnvironment) => (env[name].synced = false),
+    result: 'waiting' as const,
+  })),
+  {
+    name: 'no report requests anything, and the reports are not current',
+    change: (env) => {
+      env.nodeReports.items.clear();
+      env.nodeReports.synced = false;
+    },
+    result: 'waiting',
+  },
+  {
+    name: 'the reports are not current, and no policy evicts',
+    change: (env) => {
+      env.nodeReports.items.clear();
+      env.nodeReports.synced = false;
+      env.policies.ranked = [];
+    },
+    result: undefined,
+  },
+  {
+    name: 'no report requests anything',
+    change: (env) => {
+      env.nodeReports.items.clear();
+    },
+    result: undefined,
+  },
+])('the result of a pass is $result while $name', async ({ change, result }) => {
+  const env = new EvictionEnvironment(livePod('a'));
+  change(env);
+  expect(await env.pass()).toBe(result);
+});
+
 describe('the live pod', () => {
   test.each([
     { name: 'gone', over: { name: 'b' }, reason: 'PodGone' },

@@ -1,3 +1,4 @@
+import type { Waiting } from '../../../../src/runtime/scheduling/loop.ts';
 import { Registry } from 'prom-client';
 import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
@@ -108,7 +109,7 @@ export class EvictionEnvironment {
     return this.metric('dustpan_kept_objects', `{unit="eviction",reason="${reason}"}`);
   }
 
-  pass = (): Promise<void> => this.#controller.reconcile(this.#stop.signal);
+  pass = (): Promise<Waiting> => this.#controller.reconcile(this.#stop.signal);
 
   stop(): this {
     this.#stop.abort();

@@ -333,3 +333,14 @@ test('the first pass with keepPerOwner keeps all until ReplicaSets and Jobs are 
   await pass();
   expect(cluster.podNames).toEqual(['backup-5', ...crawler.map(({ name }) => name)]);
 });
+
+test.each(['pods', 'nodes', 'namespaces', 'policies'] as const)(
+  'while %s are not current, a pass waits and reports nothing',
+  async (name) => {
+    const unsynced = Object.assign(storeOf(new Map<string, never>(), false), { covers: () => true });
+    const { pass, cluster, reports } = environmentOf(many(3), expireAll(), { [name]: unsynced });
+    expect(await pass()).toBe('waiting');
+    expect(cluster.podNames).toHaveLength(3);
+    expect(reports).toEqual([]);
+  },
+);

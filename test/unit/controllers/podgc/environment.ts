@@ -5,6 +5,7 @@ import { PodGcController, type PodGcDeps } from '../../../../src/controllers/pod
 import { podGcMetrics, podGcReasons } from '../../../../src/controllers/podgc/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { NamespaceFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
+import type { Waiting } from '../../../../src/runtime/scheduling/loop.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeCluster, FakeRecorder, storeOf } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
@@ -34,7 +35,7 @@ export interface Environment {
   readonly registry: Registry;
   readonly policies: { synced: boolean; ranked: readonly (Policy | InvalidPolicy)[]; fingerprint: string };
   readonly reports: PolicyPassReport[];
-  readonly pass: (signal?: AbortSignal) => Promise<void>;
+  readonly pass: (signal?: AbortSignal) => Promise<Waiting>;
   /** Gives the namespace `default` the keep label. */
   readonly labelNamespace: () => unknown;
 }

@@ -44,6 +44,7 @@ export const report = (name: string, over: Partial<NodeReportFacts> = {}): NodeR
 /** The report of a pass that did everything. */
 export const passReport = (over: Partial<PolicyPassReport> = {}): PolicyPassReport => ({
   at: now,
+  generation: 1,
   governed: 10,
   terminated: 5,
   due: 2,

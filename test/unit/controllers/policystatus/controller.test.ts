@@ -1,5 +1,7 @@
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Right } from '../../../../src/api/policy/needs.ts';
+import type { StaleCache } from '../../../../src/kube/cache/staleness.ts';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { PolicyStatusController } from '../../../../src/controllers/policystatus/controller.ts';
@@ -8,7 +10,7 @@ import { readStatus } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../../../src/kube/cache/objects.ts';
-import { node, now, policy } from '../../../builders.ts';
+import { node, now, policy, terminatedRule } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
@@ -26,6 +28,8 @@ class Environment {
   stored: PolicyStatus | undefined;
   fails = false;
   leads = true;
+  stale: readonly StaleCache[] = [];
+  missing: readonly Right[] = [];
   duringWrite: () => void = () => undefined;
   readonly controller: PolicyStatusController;
 
@@ -48,6 +52,8 @@ class Environment {
         this.stored = status;
         return Promise.resolve();
       },
+      staleCaches: () => this.stale,
+      missingRights: () => this.missing,
       holdsLease: () => this.leads,
       recorder: this.recorder,
       clock: this.clock,
@@ -271,4 +277,40 @@ test('metrics have the conditions of the policies that exist now, whether the st
   await env.reconcile();
   expect(await series()).toContain('{policy="default",type="Accepted",status="True"} 1');
   expect(await series()).not.toContain('broken');
+});
+
+describe('what keeps the controller from working', () => {
+  const stale = (resource: string): StaleCache => ({ resource, sinceMs: 0, error: '429 too many requests' });
+  const list = (resource: string): Right => ({ verb: 'list', group: '', resource });
+  const forJobs = policy({ pods: { terminated: terminatedRule({ protectUnfinishedJobs: true }) } });
+
+  test.each<{ name: string; policy?: Policy; stale?: string[]; missing?: string[]; expected: string }>([
+    { name: 'a stale list that the policy needs', stale: ['pods'], expected: 'True CacheStale' },
+    { name: 'policies that are not current', stale: ['gcpolicies'], expected: 'True CacheStale' },
+    { name: 'a stale list that another policy needs', stale: ['jobs'], expected: 'False AsPlanned' },
+    { name: 'Jobs that are not listed', policy: forJobs, stale: ['jobs'], expected: 'True CacheStale' },
+    {
+      name: 'a right that the policy needs',
+      policy: forJobs,
+      missing: ['jobs'],
+      expected: 'True MissingRights',
+    },
+    { name: 'a right that another policy needs', missing: ['jobs'], expected: 'False AsPlanned' },
+    { name: 'both', stale: ['pods'], missing: ['pods'], expected: 'True MissingRights' },
+    {
+      name: 'reports of nodes, without rules for nodes',
+      stale: ['nodegcreports'],
+      expected: 'False AsPlanned',
+    },
+  ])('$name: $expected', async ({ policy: given = policy(), stale: names = [], missing = [], expected }) => {
+    const made = new Environment(given);
+    made.observe();
+    made.stale = names.map(stale);
+    made.missing = missing.map(list);
+    await made.controller.reconcile(new AbortController().signal);
+    const degraded = made.written.at(-1)?.conditions.find(({ type }) => type === 'Degraded');
+    expect(`${degraded?.status} ${degraded?.reason}`).toBe(expected);
+    for (const name of [...names, ...missing])
+      if (degraded?.status === 'True') expect(degraded.message).toContain(name);
+  });
 });

@@ -19,7 +19,17 @@ import {
 
 /** The status of an enforced policy of which nothing is stored or reported but this. */
 const statusOf = (over: Partial<StatusFacts> = {}, at = now): PolicyStatus =>
-  planStatus({ policy: policy(), stored: undefined, report: undefined, deletedSince: 0, ...over }, at);
+  planStatus(
+    {
+      policy: policy(),
+      stored: undefined,
+      report: undefined,
+      deletedSince: 0,
+      obstacles: { missingRights: [], staleCaches: [] },
+      ...over,
+    },
+    at,
+  );
 const conditionOf = ({ conditions: all }: PolicyStatus, type: string) => all.find((one) => one.type === type);
 
 const dryRun = policy({ mode: 'DryRun' });
@@ -53,9 +63,22 @@ describe('the conditions', () => {
     degraded('namespaces cannot be read', 'NotVerified', { deleted: 0, unverified: 2 }),
     degraded('clocks differ', 'ClockUnsure', { deleted: 0, clockUnsure: 2 }),
     {
+      name: 'before the first pass of this generation',
+      facts: { policy: policy({ generation: 2 }), report: passReport({ failed: 1 }) },
+      expected: allOf('Unknown NoPassYet', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
+    },
+    {
+      name: 'circuit breaker open, and no pass can look again: the next controller must find it open',
+      facts: {
+        report: passReport({ missingNodes: 4, trippedPercent: 40 }),
+        obstacles: { missingRights: [], staleCaches: [{ resource: 'nodes', error: 'refused' }] },
+      },
+      expected: allOf('False Tripped', 'True Valid', 'True ModeEnforce', 'True Tripped'),
+    },
+    {
       name: 'before the first pass',
       facts: {},
-      expected: allOf('True AsPlanned', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
+      expected: allOf('Unknown NoPassYet', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
     },
     {
       name: 'invalid',

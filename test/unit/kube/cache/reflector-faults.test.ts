@@ -202,3 +202,24 @@ async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
   signal.throwIfAborted();
   yield Buffer.alloc(0);
 }
+
+test('a view that is not current: readiness fails after two minutes, and it is stale since the first failure', async () => {
+  const api = apiWith('a');
+  const { reflector, clock } = await startWatching(api);
+  const ready = reflector.check('pods');
+  expect([ready.check(), reflector.stale]).toEqual([undefined, undefined]);
+  const failedMs = clock.monotonicMs();
+  api.fail('watch', new ApiError('no list for you', { status: 403 }), 1_000);
+  api.fail('list', new ApiError('no list for you', { status: 403 }), 1_000);
+  api.endWatches();
+  while (clock.monotonicMs() - failedMs < 119_000) clock.advance(Math.min(await pause(clock), 1_000));
+  expect(ready.check()).toBeUndefined();
+  expect(reflector.stale).toMatchObject({
+    resource: 'pods',
+    error: expect.stringContaining('no list for you') as string,
+  });
+  const { sinceMs = 0 } = reflector.stale ?? {};
+  expect(sinceMs - failedMs).toBeLessThan(2_000);
+  clock.advance(2_000);
+  expect(ready.check()).toContain('no list for you');
+});

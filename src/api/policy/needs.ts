@@ -1,0 +1,95 @@
+import { isInvalid, type InvalidPolicy, type Policy } from './policy.ts';
+import { hasNamespaceBudgets, neededOwners, needsUsageOf } from './matching.ts';
+
+/** A right in the API server, in the words of RBAC. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+/** `list pods`, `patch pods/status`. */
+export const rightText = ({ verb, resource, subresource }: Right): string =>
+  `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
+
+const groups: Readonly<Record<string, string>> = {
+  gcpolicies: 'gc.dustpan.dev',
+  nodegcreports: 'gc.dustpan.dev',
+  jobs: 'batch',
+  replicasets: 'apps',
+};
+
+const right = (verb: string, resource: string, subresource?: string): Right => ({
+  verb,
+  group: groups[resource] ?? '',
+  resource,
+  ...(subresource !== undefined && { subresource }),
+});
+
+/** The resources that the controller must list to follow the policy, by their plural. */
+export function resourcesOf(policy: Policy): readonly string[] {
+  const owners = neededOwners([policy]);
+  const evicts = needsUsageOf([policy]);
+  const needed = {
+    gcpolicies: true,
+    pods: policy.pods !== undefined || evicts,
+    nodes: true,
+    namespaces: policy.pods !== undefined || evicts || hasNamespaceBudgets([policy]),
+    jobs: owners.jobs,
+    replicasets: owners.replicaSets,
+    nodegcreports: policy.nodes !== undefined,
+  };
+  return Object.entries(needed).flatMap(([resource, isNeeded]) => (isNeeded ? [resource] : []));
+}
+
+/** The rights that the controller needs to follow the policy. */
+export function rightsOf(policy: Policy): readonly Right[] {
+  const { mode, pods, nodes } = policy;
+  const evicts = nodes?.localStorageEviction !== undefined || nodes?.nodePressure?.evictPods === true;
+  return [
+    ...reading(resourcesOf(policy)),
+    right('patch', 'gcpolicies', 'status'),
+    ...(mode === 'Enforce' && pods !== undefined ? deleting : []),
+    ...(mode === 'Enforce' && evicts ? evicting : []),
+  ];
+}
+
+const reading = (resources: readonly string[]): readonly Right[] =>
+  resources.flatMap((resource) => [right('list', resource), right('watch', resource)]);
+
+const verifying = [right('get', 'nodes'), right('get', 'namespaces')];
+const deleting = [...verifying, right('patch', 'pods', 'status'), right('delete', 'pods')];
+const evicting = [...verifying, right('get', 'pods'), right('create', 'pods', 'eviction')];
+
+/** The rights that the controller needs under these policies, and without any. */
+export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] {
+  const ofPolicies = policies.flatMap((policy) => (isInvalid(policy) ? [] : rightsOf(policy)));
+  const all = [...reading(['gcpolicies', 'pods', 'nodes', 'namespaces']), ...ofPolicies];
+  return [...new Map(all.map((one) => [rightText(one), one])).values()];
+}
+
+/** The rights that an agent needs. */
+export const agentRights: readonly Right[] = [
+  ...reading(['gcpolicies', 'pods', 'nodes']),
+  right('get', 'pods'),
+  right('create', 'nodegcreports'),
+  right('patch', 'nodegcreports', 'status'),
+];
+
+/** The right to renew the Lease; the role names it. */
+export const leaseRight = ({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): Right => ({
+  verb: 'update',
+  group: 'coordination.k8s.io',
+  resource: 'leases',
+  namespace,
+  name,
+});

@@ -1,0 +1,68 @@
+import type { V1SelfSubjectAccessReview, V1SubjectAccessReviewStatus } from '@kubernetes/client-node';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { Check } from '../../runtime/serving/health.ts';
+import { rightText, type Right } from '../../api/policy/needs.ts';
+import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
+import type { KubeTransport } from '../http/transport.ts';
+
+interface OwnRightsDeps {
+  readonly transport: Pick<KubeTransport, 'send'>;
+  /** Called after each check that changed what is missing. */
+  readonly onChange?: (missing: readonly Right[]) => void;
+  readonly log: Logger;
+}
+
+/** A verdict decides readiness, so it must not wait long. */
+const reviewMs = 10_000;
+
+/** Which rights the credentials of this process lack. A right that is not known counts as before. */
+export class OwnRights implements Check {
+  readonly name = 'rights';
+  readonly #deps: OwnRightsDeps;
+  #missing: readonly Right[] = [];
+
+  constructor(deps: OwnRightsDeps) {
+    this.#deps = deps;
+  }
+
+  get missing(): readonly Right[] {
+    return this.#missing;
+  }
+
+  check(): string | undefined {
+    return this.#missing.length === 0 ? undefined : `missing: ${this.#missing.map(rightText).join(', ')}`;
+  }
+
+  /** Reviews each right. Rejects if the API server does not decide; then all rights count as before. */
+  async review(rights: readonly Right[], signal: AbortSignal): Promise<void> {
+    const { log, onChange } = this.#deps;
+    const before = this.#missing.map(rightText);
+    const missing: Right[] = [];
+    for (const right of rights) {
+      const isAllowed = (await this.#isAllowed(right, signal)) ?? !before.includes(rightText(right));
+      if (!isAllowed) missing.push(right);
+    }
+    this.#missing = missing;
+    const texts = missing.map(rightText);
+    if (texts.join() === before.join()) return;
+    if (texts.length > 0) log.warn({ missing: texts }, 'rights are missing');
+    else log.info({}, 'no right is missing any more');
+    onChange?.(missing);
+  }
+
+  /** undefined = an authorizer failed. */
+  async #isAllowed(resourceAttributes: Right, signal: AbortSignal): Promise<boolean | undefined> {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes },
+    };
+    const request = { method: 'POST', path, body, timeoutMs: reviewMs, retries: 0 } as const;
+    const response = await this.#deps.transport.send(request, signal);
+    const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
+    const { allowed, evaluationError }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
+    if (allowed === true) return true;
+    return allowed === false && asText(evaluationError) === '' ? false : undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { controllerRights, rightText, type Right } from '../../../../src/api/policy/needs.ts';
+import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
+import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
+import { FakeTransport, refusal } from '../../../fakes/transport.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+
+const signal = new AbortController().signal;
+const rights: readonly Right[] = ['pods', 'nodes'].map((resource) => ({ verb: 'list', group: '', resource }));
+
+test('a right is missing only if the API server says so, and counts as before while it does not', async () => {
+  const answers: unknown[] = [];
+  const transport = new FakeTransport({ send: () => answers.shift() });
+  const log = new RecordingLogger();
+  const changes: (readonly string[])[] = [];
+  const own = new OwnRights({
+    transport,
+    log,
+    onChange: (missing) => changes.push(missing.map(rightText)),
+  });
+  const allowed = { status: { allowed: true } };
+  const denied = { status: { allowed: false } };
+  const failed = { status: { allowed: false, evaluationError: 'webhook down' } };
+  const after = async (...given: unknown[]): Promise<string | undefined> => {
+    answers.push(...given);
+    await own.review(rights, signal);
+    return own.check();
+  };
+  expect(await after(allowed, allowed)).toBeUndefined();
+  expect(await after(failed, allowed)).toBeUndefined();
+  expect(await after(denied, allowed)).toBe('missing: list pods');
+  expect(await after(failed, {})).toBe('missing: list pods');
+  await expect(after(refusal(500, 'InternalError'))).rejects.toThrow('InternalError');
+  expect(own.check()).toBe('missing: list pods');
+  expect(await after(allowed, allowed)).toBeUndefined();
+  expect(changes).toEqual([['list pods'], []]);
+  expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'warn rights are missing',
+    'info no right is missing any more',
+  ]);
+  expect(transport.requests[0]?.body).toMatchObject({
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { verb: 'list', resource: 'pods' } },
+  });
+});
+
+const base = ['gcpolicies', 'pods', 'nodes', 'namespaces'].flatMap((name) => [
+  `list ${name}`,
+  `watch ${name}`,
+]);
+const status = 'patch gcpolicies/status';
+const verifying = ['get nodes', 'get namespaces'];
+const deleting = [...verifying, 'patch pods/status', 'delete pods'];
+const reports = ['list nodegcreports', 'watch nodegcreports'];
+
+test.each([
+  { name: 'no policy', policies: [], expected: base },
+  { name: 'DryRun', policies: [policy({ mode: 'DryRun' })], expected: [...base, status] },
+  { name: 'Enforce', policies: [policy()], expected: [...base, status, ...deleting] },
+  {
+    name: 'unfinished Jobs',
+    policies: [
+      policy({ mode: 'DryRun', pods: { terminated: terminatedRule({ protectUnfinishedJobs: true }) } }),
+    ],
+    expected: [...base, 'list jobs', 'watch jobs', status],
+  },
+  {
+    name: 'evictions',
+    policies: [
+      policy({
+        pods: undefined,
+        nodes: nodesRules({ localStorageEviction: defaultsOf('localStorageEviction') }),
+      }),
+    ],
+    expected: [...base, ...reports, status, ...verifying, 'get pods', 'create pods/eviction'],
+  },
+])('the rights of the controller: $name', ({ policies, expected }) => {
+  expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
+});
