@@ -133,6 +133,7 @@ const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
 export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   nodeSelector: everything,
   excludeNamespaces: new Set<string>(),
+  respectDoNotDisrupt: true,
   imageGC: undefined,
   containerGC: undefined,
   orphans: undefined,

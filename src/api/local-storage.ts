@@ -58,6 +58,8 @@ export interface DeclaredInitContainer extends DeclaredContainer {
 }
 
 export interface StoragePod extends NodePod {
+  /** The annotation by which its owner refuses evictions (`doNotDisruptOf`); undefined = none. */
+  readonly doNotDisrupt: string | undefined;
   readonly priority: number | undefined;
   readonly storage: PodStorageSpec;
 }

@@ -48,6 +48,20 @@ export function heldBecause(
   return deletionAtMs === undefined ? undefined : { reason: 'Terminating' };
 }
 
+/** The owner of the pod refuses evictions that the kubelet would not make. */
+export interface RefusedEviction {
+  readonly reason: 'DoNotDisrupt';
+  /** As on the pod: `karpenter.sh/do-not-disrupt: "true"`. */
+  readonly annotation: string;
+}
+
+/** Whether evictions of the pod that the kubelet would not make are refused; undefined = they are not. */
+export const refusedBecause = (
+  { doNotDisrupt: annotation }: Pick<StoragePod, 'doNotDisrupt'>,
+  { respectDoNotDisrupt }: NodesPolicy,
+): RefusedEviction | undefined =>
+  annotation !== undefined && respectDoNotDisrupt ? { reason: 'DoNotDisrupt', annotation } : undefined;
+
 /** How old measurements may be that decide. */
 export interface MaxAges {
   /** Of the signals of the node. */

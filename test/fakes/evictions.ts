@@ -10,7 +10,7 @@ export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {
     uid: `uid-${name}`,
     ...{ name: own ?? name, namespace: namespace ?? 'default', resourceVersion: '1', labels: {} },
     ...{ controller: undefined, nodeName: 'node-1', phase: 'Running', isTerminating: false },
-    ...{ priority: 0, configHash: undefined },
+    ...{ priority: 0, configHash: undefined, doNotDisrupt: undefined },
     ...over,
   };
 }

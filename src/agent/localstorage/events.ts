@@ -8,7 +8,7 @@ import { sizeText } from '../../runtime/text/size-text.ts';
 interface Consequence {
   /** The UID of the pod on its node: of a static pod the one that its mirror names, because kubectl describe searches Events by it. */
   readonly uid: string;
-  /** Only in mode Enforce, and never a critical pod. */
+  /** Only in mode Enforce, and never a critical pod, nor below the limit one whose owner refuses. */
   readonly evicts: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { EvictionSignal, LimitUsage, StoragePod, StorageUsage } from '../..
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import type { JudgedPod, MaxAges, PodHold } from '../../gc/pod-evictions.ts';
+import type { JudgedPod, MaxAges, PodHold, RefusedEviction } from '../../gc/pod-evictions.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface LocalStorageFacts {
@@ -32,6 +32,8 @@ interface NearPod extends LimitedPod {
 export type StorageKept =
   | PodHold
   | { readonly reason: 'UnderLimit' | 'CriticalPod'; readonly fullest: LimitUsage | undefined }
+  /** `excess`: for which the policy would evict the pod. */
+  | (RefusedEviction & { readonly excess: LimitUsage })
   /** `unmeasured`: what has no current measurement; empty = the pod has none. */
   | { readonly reason: 'UsageUnknown'; readonly unmeasured: readonly string[] }
   | { readonly reason: 'NoLimit' | 'RuleOff' };

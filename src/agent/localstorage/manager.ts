@@ -4,7 +4,14 @@ import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
-import { identityOf, isFresh, maxAges, restOf, type UnitState } from '../../gc/pod-evictions.ts';
+import {
+  identityOf,
+  isFresh,
+  maxAges,
+  refusedBecause,
+  restOf,
+  type UnitState,
+} from '../../gc/pod-evictions.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -161,13 +168,15 @@ export class LocalStorageManager {
       : undefined;
   }
 
-  #warn({ governed: { policy }, pods }: Decided, raised: Decided['warnings']): void {
+  #warn({ governed: { policy, nodes }, pods }: Decided, raised: Decided['warnings']): void {
     const { recorder, log } = this.#deps;
-    const critical = new Set(pods.filter(isCritical).map(({ uid }) => uid));
+    const isSpared = (pod: StoragePod): boolean =>
+      isCritical(pod) || refusedBecause(pod, nodes) !== undefined;
+    const spared = new Set(pods.filter(isSpared).map(({ uid }) => uid));
     const uids = new Map(pods.map(({ uid, configHash = uid }) => [uid, configHash]));
     for (const warning of raised) {
       const { pod, excess, percent } = warning;
-      const evicts = policy.mode === 'Enforce' && !critical.has(pod.uid);
+      const evicts = policy.mode === 'Enforce' && !spared.has(pod.uid);
       const event = localStorageHigh(warning, { uid: uids.get(pod.uid) ?? pod.uid, evicts });
       recorder.record(event);
       log.info({ pod, signal: excess.signal, percent, note: event.note }, 'local storage is high');

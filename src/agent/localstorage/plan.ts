@@ -1,4 +1,5 @@
 import { isCritical } from '../../api/critical-pod.ts';
+import { isVoluntary } from '../../api/do-not-disrupt.ts';
 import {
   exceeds,
   exceedsLimit,
@@ -9,7 +10,14 @@ import {
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import { heldBecause, heldByNode, isFresh, judgedPod, untimed } from '../../gc/pod-evictions.ts';
+import {
+  heldBecause,
+  heldByNode,
+  isFresh,
+  judgedPod,
+  refusedBecause,
+  untimed,
+} from '../../gc/pod-evictions.ts';
 import type {
   Given,
   KeptPod,
@@ -77,7 +85,12 @@ function judge(pod: StoragePod, known: Known): Judged {
   const { readings, unmeasured } = measured;
   const [fullest] = readings.toSorted(byFullness);
   if (isCritical(pod)) return kept({ reason: 'CriticalPod', fullest }, readings);
-  const excess = readings.find(exceedsLimit);
+  const exceeded = readings.filter(exceedsLimit);
+  const refused = refusedBecause(pod, nodes);
+  const excess = refused === undefined ? exceeded[0] : exceeded.find((one) => !isOurChoice(one, known));
+  const [spared] = exceeded;
+  if (excess === undefined && refused !== undefined && spared !== undefined)
+    return kept({ ...refused, excess: spared }, readings);
   if (excess === undefined)
     return kept(
       unmeasured.length > 0 ? { reason: 'UsageUnknown', unmeasured } : { reason: 'UnderLimit', fullest },
@@ -95,6 +108,9 @@ function judge(pod: StoragePod, known: Known): Judged {
     },
   };
 }
+
+const isOurChoice = ({ limit, ...excess }: LimitUsage, { rule }: Known): boolean =>
+  isVoluntary({ ...excess, limitBytes: limit.bytes }, rule);
 
 interface Measured {
   readonly readings: readonly LimitUsage[];

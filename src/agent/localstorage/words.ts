@@ -3,14 +3,17 @@ import type { StorageKeepReason } from '../../api/reasons.ts';
 import {
   budgetsMayDelay,
   criticalClause,
+  doNotDisruptField,
   evictField,
   evictionMessage,
   explainPodHold,
   podStates,
+  refusalClause,
   requestReasons,
   unknownUsageText,
   usageClause,
 } from '../../gc/reasons/eviction-words.ts';
+import type { JudgedPod } from '../../gc/pod-evictions.ts';
 import { nodeReasons } from '../../gc/reasons/nodes.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
 import type { LimitWarning, LocalStoragePlan, StorageDecision } from './facts.ts';
@@ -56,7 +59,7 @@ export function explainStorage(decision: StorageDecision, { rule, isUsageKnown }
       const { excess } = decision.target;
       const budgets = rule?.respectPodDisruptionBudgets === true ? budgetsMayDelay : '';
       return {
-        detail: `${evictionMessage(excess, excess.evictAtPercent)}${budgets}`,
+        detail: `${evictionMessage(excess, excess.evictAtPercent)}${sourceText(excess, decision.target)}${budgets}`,
         field: limitFields(excess),
       };
     }
@@ -81,6 +84,11 @@ export function explainStorage(decision: StorageDecision, { rule, isUsageKnown }
       const usage = fullest === undefined ? '' : ` ${usageClause(fullest)}.`;
       return { detail: `${criticalClause(target)}; dustpan only warns about it.${usage}` };
     }
+    case 'DoNotDisrupt':
+      return {
+        detail: `${evictionMessage(decision.excess, decision.excess.evictAtPercent)} ${refusalClause(decision)}; the kubelet evicts it only above a limit that it declares.`,
+        field: [doNotDisruptField, limitFields(decision.excess)].join(', '),
+      };
     case 'UsageUnknown':
       return { detail: unknownUsageText(decision, isUsageKnown) };
     case 'RuleOff':
@@ -98,6 +106,34 @@ export const explainLimit = ({ target }: LimitWarning, { rule }: LocalStoragePla
     ...defaultField(target.excess),
   ].join(', '),
 });
+
+/** Names the containers that declare the limit of the whole pod, and those that declare none; '' = the limit is another one. */
+function sourceText({ signal, isDefault }: LimitUsage, { pod }: JudgedPod): string {
+  if (signal !== 'ephemeralpodfs.limit' || isDefault) return '';
+  const { containers, initContainers } = pod.storage;
+  const declared = [...containers, ...initContainers].flatMap(({ name, limit }) =>
+    limit === undefined ? [] : [`${name} (${limit.text})`],
+  );
+  const others = [...containers, ...initContainers.filter(({ restartable }) => restartable)].flatMap(
+    ({ name, limit }) => (limit === undefined ? name : []),
+  );
+  return others.length === 0
+    ? ` The total limit comes from ${listOf(declared)}.`
+    : ` Only ${listOf(declared)} ${declareIn(declared)} a limit; ${listOf(others)} ${declareIn(others)} none, and the usage of all containers counts.`;
+}
+
+const declareIn = ({ length }: readonly string[]): string => (length === 1 ? 'declares' : 'declare');
+
+const namesShown = 5;
+
+/** `container a`, `containers a, b and c`. */
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, namesShown);
+  const rest = names.length - shown.length;
+  const list = [...shown, ...(rest > 0 ? [`${rest} more`] : [])];
+  const last = list.at(-1) ?? '';
+  return names.length === 1 ? `container ${last}` : `containers ${list.slice(0, -1).join(', ')} and ${last}`;
+}
 
 /** No field of the policy concerns a volume in memory. */
 const limitFields = (limit: LimitUsage): string | undefined =>

@@ -9,7 +9,7 @@ import type {
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import type { Decision, NodeTarget } from '../../gc/decision.ts';
-import type { JudgedPod, MaxAges, PodHold } from '../../gc/pod-evictions.ts';
+import type { JudgedPod, MaxAges, PodHold, RefusedEviction } from '../../gc/pod-evictions.ts';
 import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
@@ -110,6 +110,7 @@ export type PressureKept =
   | ({ readonly reason: 'RankedLater'; readonly place: number } & ShortageUse)
   /** `unmeasured`: parts of the pod that are not measured; empty = nothing of it is. */
   | { readonly reason: 'UsageUnknown'; readonly unmeasured: readonly string[] }
+  | RefusedEviction
   | { readonly reason: 'NoPressure' | 'CriticalPod' | 'RuleOff' };
 
 /** A pod whose eviction the agent requests. */

@@ -5,7 +5,7 @@ import { isEndingSoon } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy, NodesPolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import { heldBecause, heldByNode, judgedPod, untimed } from '../../gc/pod-evictions.ts';
+import { heldBecause, heldByNode, judgedPod, refusedBecause, untimed } from '../../gc/pod-evictions.ts';
 import { canBeMet, crossedDisks, demandsOf, type CrossedDisk } from './demands.ts';
 import type {
   Consumer,
@@ -179,7 +179,10 @@ function endingBecause({ pods = [], now }: Known, starved: CrossedDisk): Because
 
 /** Why a pod is kept whatever it uses. */
 const holdOf = (pod: StoragePod, nodes: NodesPolicy): Because | undefined =>
-  heldBecause(pod, nodes) ?? (isCritical(pod) ? { reason: 'CriticalPod' } : undefined);
+  heldBecause(pod, nodes) ??
+  (isCritical(pod) ? { reason: 'CriticalPod' } : undefined) ??
+  // The kubelet evicts by its own thresholds, whatever dustpan does before.
+  refusedBecause(pod, nodes);
 
 const shortageOf = ({ reading, ours: { value, text }, wanted }: CrossedDisk): Shortage => ({
   ...reading,

@@ -3,9 +3,11 @@ import type { PressureKeepReason } from '../../api/reasons.ts';
 import {
   budgetsMayDelay,
   criticalClause,
+  doNotDisruptField,
   explainPodHold,
   podStates,
   pressureMessage,
+  refusalClause,
   requestReasons,
   secondsText,
   shortageText,
@@ -148,6 +150,11 @@ export function explainPressure(decision: PressureDecision, { rule, isUsageKnown
       };
     case 'CriticalPod':
       return { detail: `${criticalClause(decision.target)}.` };
+    case 'DoNotDisrupt':
+      return {
+        detail: `${refusalClause(decision)}. For node pressure only the kubelet evicts it, by its own thresholds.`,
+        field: doNotDisruptField,
+      };
     case 'UsageUnknown':
       return { detail: unknownUsageText(decision, isUsageKnown) };
     case 'NoPressure':

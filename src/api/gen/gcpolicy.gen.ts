@@ -265,6 +265,10 @@ export interface GCPolicySpecNodes {
    * Items: The name of a namespace, or a pattern.
    */
   excludeNamespaces?: string[] | undefined;
+  /**
+   * Whether pods whose owner refuses evictions are evicted only where the kubelet would evict them: above 100 % of a limit that they declare, and never for node pressure. The annotations are those of the cluster autoscaler (cluster-autoscaler.kubernetes.io/safe-to-evict: "false"), Karpenter (karpenter.sh/do-not-disrupt: "true" or a duration) and the descheduler (descheduler.alpha.kubernetes.io/prefer-no-eviction). Default true.
+   */
+  respectDoNotDisrupt?: boolean | undefined;
   imageGC?: GCPolicySpecNodesImageGC | undefined;
   containerGC?: GCPolicySpecNodesContainerGC | undefined;
   orphans?: GCPolicySpecNodesOrphans | undefined;

@@ -92,6 +92,7 @@ function nodesOf(nodes: SpecNodes, excludedByPods: readonly string[] = []): Node
   return {
     ...nodeSelectionOf(nodes),
     excludeNamespaces: new Set([...nodes.excludeNamespaces, ...excludedByPods]),
+    respectDoNotDisrupt: nodes.respectDoNotDisrupt,
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
     orphans: nodes.orphans,

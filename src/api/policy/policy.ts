@@ -66,6 +66,8 @@ export interface NodesPolicy {
   readonly nodeSelector: LabelSelector;
   /** Namespaces whose pods are neither evicted nor warned about: those of `pods` too. */
   readonly excludeNamespaces: ReadonlySet<string>;
+  /** Whether a pod whose owner refuses evictions is evicted only where the kubelet would evict it. */
+  readonly respectDoNotDisrupt: boolean;
   readonly imageGC: ImageGcPolicy | undefined;
   readonly containerGC: ContainerGcPolicy | undefined;
   readonly orphans: OrphansPolicy | undefined;

@@ -8,7 +8,7 @@ import { podFilterOf, withPodFilter } from '../plan/command.ts';
 
 const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster to the new directory DIR, as lists in the format of kubectl. On a node, --cri-socket adds its images, containers, sandboxes, logs, directories and control groups of deleted pods, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster, for the time at which the snapshot was taken.
 
-A snapshot can be shared: it contains only the fields that a rule reads, such as names, labels, image references, phases and times. It has no environment, command lines, probes, managedFields, contents of volumes, or annotations except those of static pods and gc.dustpan.dev/ttl-after-finished. Kinds that may not be listed are left out with a warning, and count as not known. DIR appears once it is complete. If the pods cannot be listed, the command fails but keeps the rest.
+A snapshot can be shared: it contains only the fields that a rule reads, such as names, labels, image references, phases and times. It has no environment, command lines, probes, managedFields, contents of volumes, or annotations except those of static pods, those that refuse evictions and gc.dustpan.dev/ttl-after-finished. Kinds that may not be listed are left out with a warning, and count as not known. DIR appears once it is complete. If the pods cannot be listed, the command fails but keeps the rest.
 
 Examples:
   # the current context

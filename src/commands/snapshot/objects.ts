@@ -1,3 +1,4 @@
+import { doNotDisruptAnnotations } from '../../api/do-not-disrupt.ts';
 import { isObject } from '../../api/json.ts';
 import { SKIP_HOLD_ANNOTATION, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { each, fields, named, shortened, texts, whole, type JsonObject, type Pick } from './pick.ts';
@@ -34,10 +35,11 @@ export function snapshotObject(
   return { apiVersion, kind, ...(isObject(picked) ? picked : {}) };
 }
 
-/** The annotations that rules read: of a mirror pod, the source of a sandbox's pod, the ttl of a finished pod, and the generation of a policy that is not held. */
+/** The annotations that rules read: of a mirror pod, those that refuse evictions, the source of a sandbox's pod, the ttl of a finished pod, and the generation of a policy that is not held. */
 const podAnnotations: ReadonlySet<string> = new Set([
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
+  ...doNotDisruptAnnotations,
   TTL_ANNOTATION,
   SKIP_HOLD_ANNOTATION,
 ]);

@@ -184,7 +184,7 @@ class Evictor {
 
   #keep(eviction: PodEviction, kept: Reason): void {
     const { metrics, log } = this.#deps;
-    this.#remember(eviction, { kind: kept === 'CriticalPod' ? 'critical' : 'kept' });
+    this.#remember(eviction, resultOf(kept));
     metrics.skipped.inc({ unit: 'eviction', reason: kept });
     log.debug({ ...fieldsOf(eviction), kept }, 'keeping pod after live check');
   }
@@ -229,6 +229,12 @@ class Evictor {
   #remember({ target }: PodEviction, result: Result): void {
     this.#deps.onResult(target, result);
   }
+}
+
+/** The cache has neither the priority of a pod nor the annotation by which its owner refuses, which may be removed. */
+function resultOf(kept: Reason): Result {
+  if (kept === 'DoNotDisrupt') return { kind: 'deferred', reason: kept, retryAfterMs: undefined };
+  return { kind: kept === 'CriticalPod' ? 'critical' : 'kept' };
 }
 
 type Refusal = Extract<EvictionOutcome, { readonly message: string }>;

@@ -1,10 +1,14 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
+import { isVoluntary } from '../../api/do-not-disrupt.ts';
+import { isPressureRequest } from '../../api/local-storage.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { PolicySet, RankedPolicies } from '../../api/policy/policy-set.ts';
+import type { NodesPolicy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import { Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
+import { refusedBecause } from '../../gc/pod-evictions.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { LivePod, LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
@@ -56,7 +60,7 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     live: pods,
     objection: (eviction) => {
       const pod = pods.response(eviction);
-      return pod === undefined ? { kind: 'gone' } : keepFor(recheckPod(eviction.target, pod));
+      return pod === undefined ? { kind: 'gone' } : keepFor(recheckPod(eviction, pod));
     },
   };
   const stillDecided: Check<PodEviction> = {
@@ -128,12 +132,26 @@ const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
 });
 
 /** Why the live pod forbids the eviction; undefined = it does not. */
-function recheckPod({ uid, node }: RequestedPod, pod: LivePod): EvictionKeepReason | undefined {
+function recheckPod({ target, policy }: PodEviction, pod: LivePod): EvictionKeepReason | undefined {
+  const { uid, node, request } = target;
   if (pod.uid !== uid || pod.nodeName !== node) return 'PodMoved';
   if (pod.isTerminating) return 'Terminating';
   if (isFinished(pod)) return 'Finished';
   if (isCritical(pod)) return 'CriticalPod';
-  return hasKeepLabel(pod) ? 'KeepMarked' : undefined;
+  if (hasKeepLabel(pod)) return 'KeepMarked';
+  const { nodes } = policy;
+  const refuses = nodes !== undefined && refusedBecause(pod, nodes) !== undefined;
+  return refuses && isOurChoice(request, nodes) ? 'DoNotDisrupt' : undefined;
+}
+
+/** Whether the kubelet would not evict the pod. The request does not show whether the limit is the policy's. */
+function isOurChoice(
+  request: RequestedPod['request'],
+  { localStorageEviction: rule }: Pick<NodesPolicy, 'localStorageEviction'>,
+): boolean {
+  if (isPressureRequest(request) || rule === undefined) return true;
+  const { signal, observedBytes: usedBytes, limitBytes } = request;
+  return isVoluntary({ signal, usedBytes, limitBytes, isDefault: undefined }, rule);
 }
 
 /** Why the caches forbid the eviction now; undefined = they do not. */

@@ -195,5 +195,5 @@ interface Deferral {
 
 export type DeferralReason = Extract<
   EvictionKeepReason,
-  'BudgetBlocked' | 'EvictionForbidden' | 'EvictionFailed'
+  'BudgetBlocked' | 'EvictionForbidden' | 'EvictionFailed' | 'DoNotDisrupt'
 >;

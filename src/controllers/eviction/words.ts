@@ -5,6 +5,7 @@ import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { PodTarget } from '../../gc/decision.ts';
 import {
   budgetsMayDelay,
+  doNotDisruptField,
   evictField,
   evictionMessage,
   excludedField,
@@ -56,6 +57,7 @@ export const evictionReasons: Readonly<Record<RequestSignal | EvictionKeepReason
   KeepMarked: podStates.KeepMarked,
   NamespaceExcluded: podStates.NamespaceExcluded,
   CriticalPod: podStates.CriticalPod,
+  DoNotDisrupt: podStates.DoNotDisrupt,
   Finished: podStates.Finished,
   Terminating: podStates.Terminating,
   PacingLimit: {
@@ -169,6 +171,11 @@ export function explainKept(
       return {
         detail: `${due} ${evictionReasons.NamespaceExcluded.meaning}`,
         field: excludedField(namespace),
+      };
+    case 'DoNotDisrupt':
+      return {
+        detail: `${due} But its owner refuses evictions by an annotation, and the kubelet would not evict it.`,
+        field: doNotDisruptField,
       };
     case 'PodGone':
     case 'PodMoved':

@@ -5,7 +5,7 @@ import { formatDuration } from '../../runtime/text/duration.ts';
 import { quantityText } from '../../runtime/text/quantity.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import type { Decision } from '../decision.ts';
-import type { JudgedPod, PodHold } from '../pod-evictions.ts';
+import type { JudgedPod, PodHold, RefusedEviction } from '../pod-evictions.ts';
 import type { Meaning, Why } from '../words.ts';
 import { explainNode } from './nodes.ts';
 import { amountText, keepLabelField, labelRemoved, signalField, signalText, timeText } from './words.ts';
@@ -20,7 +20,7 @@ export const requestReasons: Readonly<Record<RequestSignal, Meaning>> = {
   },
   'ephemeralpodfs.limit': {
     meaning: "The local storage of the pod exceeds the sum of its containers' limits.",
-    change: `Less data in layers, logs and volumes, higher ephemeral-storage limits, evictAtPercent or defaultLimits.pod, or ${keepLabel}.`,
+    change: `Less data in layers, logs and volumes, an ephemeral-storage limit for each container that declares none, higher limits, evictAtPercent or defaultLimits.pod, or ${keepLabel}.`,
   },
   'ephemeralcontainerfs.limit': {
     meaning: 'The writable layer and logs of a container exceed its limit.',
@@ -34,13 +34,25 @@ export const requestReasons: Readonly<Record<RequestSignal, Meaning>> = {
 };
 
 type PodState =
-  'CriticalPod' | 'KeepMarked' | 'NamespaceExcluded' | 'Finished' | 'Terminating' | 'UsageUnknown';
+  | 'CriticalPod'
+  | 'DoNotDisrupt'
+  | 'KeepMarked'
+  | 'NamespaceExcluded'
+  | 'Finished'
+  | 'Terminating'
+  | 'UsageUnknown';
 
 /** Reasons to keep a pod whatever it uses. */
 export const podStates: Readonly<Record<PodState, Meaning>> = {
   CriticalPod: {
     meaning: 'The pod is critical: it mirrors a static pod, or its priority is 2000000000 or more.',
     change: 'Never by dustpan while the pod is critical: dustpan only warns about such pods.',
+  },
+  DoNotDisrupt: {
+    meaning:
+      'The owner of the pod refuses evictions by an annotation, and the kubelet would not evict the pod: the policy alone would.',
+    change:
+      'Somebody removes the annotation, or sets nodes.respectDoNotDisrupt to false. Above 100 % of a limit that the pod declares, it is evicted all the same; for node pressure only the kubelet evicts it.',
   },
   KeepMarked: {
     meaning: `The pod, its namespace or its node has the label ${KEEP_LABEL}.`,
@@ -98,6 +110,12 @@ export function unknownUsageText(
 /** `The pod is critical, because its priority is 2000000000`, without a full stop. */
 export const criticalClause = ({ pod: { configHash, priority = 0 } }: JudgedPod): string =>
   `The pod is critical, because ${configHash === undefined ? `its priority is ${priority}` : 'it mirrors a static pod'}`;
+
+/** `The pod has the annotation karpenter.sh/do-not-disrupt: "true", …`, without a full stop. */
+export const refusalClause = ({ annotation }: RefusedEviction): string =>
+  `The pod has the annotation ${annotation}, by which its owner refuses evictions`;
+
+export const doNotDisruptField = 'nodes.respectDoNotDisrupt=true';
 
 /** The field that excludes a namespace. */
 export const excludedField = (namespace: string): string =>

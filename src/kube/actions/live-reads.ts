@@ -1,3 +1,4 @@
+import { doNotDisruptOf } from '../../api/do-not-disrupt.ts';
 import type {
   V1ObjectMeta,
   V1Pod,
@@ -54,6 +55,8 @@ export interface LivePod {
   readonly priority: number | undefined;
   /** The UID of the static pod that this pod mirrors. */
   readonly configHash: string | undefined;
+  /** The annotation by which its owner refuses evictions; undefined = none. */
+  readonly doNotDisrupt: string | undefined;
 }
 
 export type PodName = Pick<LivePod, 'namespace' | 'name'>;
@@ -230,6 +233,7 @@ function livePodOf(pod: Unchecked<V1Pod>): LivePod {
   const { phase }: Unchecked<V1PodStatus> = asObject(pod.status);
   const controller = controllerOf(ownersFromJson(meta.ownerReferences));
   const nodeName = typeof spec.nodeName === 'string' ? spec.nodeName : undefined;
+  const annotations = asObject(meta.annotations);
   const uid = asText(meta.uid);
   if (uid === '') throw new Error('the response is not a pod');
   return {
@@ -243,6 +247,7 @@ function livePodOf(pod: Unchecked<V1Pod>): LivePod {
     phase: asText(phase),
     isTerminating: asText(meta.deletionTimestamp) !== '',
     priority: numberFromJson(spec.priority),
-    configHash: mirroredUid({ annotations: asObject(meta.annotations), controller, nodeName }),
+    configHash: mirroredUid({ annotations, controller, nodeName }),
+    doNotDisrupt: doNotDisruptOf(annotations),
   };
 }

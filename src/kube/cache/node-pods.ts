@@ -17,6 +17,7 @@ import type {
   StorageLimit,
   StoragePod,
 } from '../../api/local-storage.ts';
+import { doNotDisruptOf } from '../../api/do-not-disrupt.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
@@ -104,6 +105,7 @@ function nodePodFacts(
     throw new MalformedError('pod without metadata.uid and metadata.name');
   const isRead = isReadable(spec);
   const images = imagesOf(spec, status);
+  const refusal = doNotDisruptOf(meta.annotations);
   return {
     uid: meta.uid,
     name: meta.name,
@@ -115,6 +117,7 @@ function nodePodFacts(
     configHash: configHashOf(meta, spec),
     priority: spec.priority,
     isOptedOut: hasKeepLabel(meta) || !isRead,
+    doNotDisrupt: refusal === undefined ? undefined : shared.texts.share(bounded(refusal, bounds.name)),
     images: images && shared.images.share(images),
     storage: isRead ? shared.storage.share(storageOf(spec)) : noStorageSpec,
   };

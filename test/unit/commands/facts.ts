@@ -106,6 +106,7 @@ export const boundPod = (name: string, images: readonly string[] = []): NodePodF
   resourceVersion: '1',
   priority: undefined,
   isOptedOut: false,
+  doNotDisrupt: undefined,
   storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
 });
 

@@ -57,7 +57,7 @@ export const storagePod = (
 ): StoragePod => ({
   ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running', evicted: false },
   ...{ deletionAtMs: undefined, configHash: undefined, images: [] },
-  ...{ priority: 0, isOptedOut: false, storage: spec(storage) },
+  ...{ priority: 0, isOptedOut: false, doNotDisrupt: undefined, storage: spec(storage) },
   ...over,
 });
 
@@ -112,7 +112,9 @@ export const storagePolicy = (
 export const governedBy = (
   storage: LocalStoragePolicy | undefined,
   mode: Policy['mode'] = 'Enforce',
-): ReturnType<typeof governedNode> => governedNode({ localStorageEviction: storage }, { mode });
+  respectDoNotDisrupt = true,
+): ReturnType<typeof governedNode> =>
+  governedNode({ localStorageEviction: storage, respectDoNotDisrupt }, { mode });
 
 /** Every verdict in one line, evictions first. */
 export const verdicts = ({ evictions, kept }: LocalStoragePlan): string[] => [
@@ -130,13 +132,22 @@ export interface PlanRow {
   readonly used?: Used | undefined;
   readonly stats?: Partial<StorageUsage>;
   readonly policy?: Parameters<typeof storagePolicy>[0];
+  readonly respectDoNotDisrupt?: boolean;
   readonly maxAges?: MaxAges;
 }
 
-export const planOf = ({ storage, pod, used, stats, policy, maxAges = anyAge }: PlanRow): LocalStoragePlan =>
+export const planOf = ({
+  storage,
+  pod,
+  used,
+  stats,
+  policy,
+  respectDoNotDisrupt,
+  maxAges = anyAge,
+}: PlanRow): LocalStoragePlan =>
   planLocalStorage(
     { pods: [storagePod('p', storage, pod)], usage: usage(used === undefined ? {} : { p: used }, stats) },
-    { governance: governedBy(storagePolicy(policy)), now, maxAges },
+    { governance: governedBy(storagePolicy(policy), 'Enforce', respectDoNotDisrupt), now, maxAges },
   );
 
 export const scratch = { emptyDirs: [emptyDir('tmp', '100Mi')] };

@@ -111,6 +111,49 @@ test.each<[name: string, pod: NonNullable<PlanRow['pod']>, expected: string]>([
   expect(verdicts(planOf({ storage: scratch, used: overVolume, pod }))).toEqual([expected]);
 });
 
+const refusing = { doNotDisrupt: 'karpenter.sh/do-not-disrupt: "true"' };
+const refused = 'Keep p DoNotDisrupt';
+const scratchAndTotal = { emptyDirs: [emptyDir('tmp', '100Mi')], containers: [container('main', '100Mi')] };
+const by = (defaultLimits: object) => ({ policy: { defaultLimits } });
+
+test.each<Row>([
+  ['95 % of a limit with evictAtPercent: 90', scratch, { volumes: { tmp: 95 } }, refused, evictAt90],
+  ['exactly the limit', scratch, { volumes: { tmp: 100 } }, refused, evictAt90],
+  ['more than the limit', scratch, { volumes: { tmp: 101 } }, overTmp, evictAt90],
+  [
+    '95 % of one limit, more than another',
+    scratchAndTotal,
+    { volumes: { tmp: 95 }, total: 101 },
+    overTotal,
+    evictAt90,
+  ],
+  ['less than evictAtPercent', scratch, { volumes: { tmp: 80 } }, underLimit, evictAt90],
+  [
+    'more than a default for volumes',
+    { emptyDirs: [emptyDir('tmp')] },
+    overVolume,
+    refused,
+    by({ emptyDirBytes: mib }),
+  ],
+  ['more than a default for pods', {}, { total: 9 }, refused, by({ podBytes: mib })],
+  [
+    'more than a limit of its own that is as large as the default',
+    scratch,
+    overVolume,
+    overTmp,
+    by({ emptyDirBytes: 100 * mib }),
+  ],
+  [
+    '95 %, where the policy does not respect it',
+    scratch,
+    { volumes: { tmp: 95 } },
+    overTmp,
+    { ...evictAt90, respectDoNotDisrupt: false },
+  ],
+])('a pod whose owner refuses evictions, with %s', (_, storage, used, ...[expected, rest = {}]) => {
+  expect(verdicts(planOf({ storage, used, pod: refusing, ...rest }))).toEqual([expected]);
+});
+
 test('a kept pod has its fullest limit', () => {
   const storage = { ...limited, emptyDirs: [emptyDir('a', '100Mi'), emptyDir('b', '100Mi')] };
   const { kept } = planOf({ storage, used: { volumes: { a: 20, b: 70 }, total: 50 } });

@@ -130,13 +130,14 @@ export const reliefOf = (over: Partial<Relief> = {}): Relief => ({
 export const planOf = (
   facts: Partial<NodePressureFacts>,
   rule: NodePressurePolicy | undefined = pressurePolicy(),
+  governance = governedBy(rule),
 ): NodePressurePlan =>
   planNodePressure(
     {
       ...{ node: 'a', signals: [crossed()], pods: [], usage: undefined, reclaimed },
       ...{ consumers: [], ...facts },
     },
-    { governance: governedBy(rule), now, maxAges },
+    { governance, now, maxAges },
   );
 
 /** Every verdict on a pod in one line, evictions in the order of the rank first. */

@@ -4,6 +4,7 @@ import type { StoragePod } from '../../../../src/api/local-storage.ts';
 import type { ReclaimResult } from '../../../../src/api/node-pressure.ts';
 import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now, selectingAll } from '../../../builders.ts';
+import { governedNode } from '../builders.ts';
 import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
 import {
   crossed,
@@ -69,9 +70,19 @@ describe('evictions', () => {
     ['the pod has finished', ofBig({ phase: 'Failed' }), {}, 'Finished'],
     ['the pod is being deleted', ofBig({ deletionAtMs: nowMs + 3 * minuteMs }), {}, 'Terminating'],
     ['the pod is critical', ofBig({ priority: 2_000_000_000 }), {}, 'CriticalPod'],
+    ['its owner refuses', ofBig({ doNotDisrupt: 'karpenter.sh/do-not-disrupt: "true"' }), {}, 'DoNotDisrupt'],
   ])('%s: the pod is kept', (_, facts, rule, reason) => {
     const plan = planOf({ pods: [big], usage: used, ...facts }, pressurePolicy(rule));
     expect(verdicts(plan)).toEqual([`Keep big ${reason}`]);
+  });
+
+  test('the next pod is evicted in place of one whose owner refuses, unless the policy does not respect it', () => {
+    const refusing = storagePod('big', {}, { doNotDisrupt: 'karpenter.sh/do-not-disrupt: "true"' });
+    const facts = { pods: [refusing, small], usage: used, ...after(1) };
+    expect(verdicts(planOf(facts))).toEqual(['Evict small nodefs.available', 'Keep big DoNotDisrupt']);
+    const rule = pressurePolicy();
+    const notRespected = governedNode({ nodePressure: rule, respectDoNotDisrupt: false });
+    expect(verdicts(planOf(facts, rule, notRespected))[0]).toBe('Evict big nodefs.available');
   });
 
   test('the end of the grace period is when the pod becomes due', () => {

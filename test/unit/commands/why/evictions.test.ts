@@ -80,6 +80,7 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
   },
   NothingFreed: { 'three times': remembering({ relief: new Map([['node-1', inVain]]) }, pressed) },
   BudgetBlocked: { 'by a budget': deferred('BudgetBlocked') },
+  DoNotDisrupt: { 'by an annotation': deferred('DoNotDisrupt') },
   EvictionForbidden: { 'by the API server': deferred('EvictionForbidden') },
   EvictionFailed: { 'by an error': deferred('EvictionFailed') },
   NamespaceUnknown: { 'not listed': { namespaces: new Map() } },

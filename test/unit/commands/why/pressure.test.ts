@@ -70,6 +70,14 @@ const planned: Cases<DiskSignal | Own> = {
   NoUsage: {
     'nothing at all': { ...one, ...crowded({ a: writes(0) }) },
   },
+  DoNotDisrupt: {
+    'by an annotation': {
+      ...one,
+      ...crowded({
+        a: { ...writes(90), over: { doNotDisrupt: 'karpenter.sh/do-not-disrupt: "true"' } },
+      }),
+    },
+  },
   RankedLater: {
     'the last of five': {
       ...one,

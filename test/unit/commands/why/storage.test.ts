@@ -2,10 +2,13 @@ import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../
 import { storageKeepReasons, type StorageKeepReason } from '../../../../src/api/reasons.ts';
 import {
   container,
+  init,
   limited,
+  mib,
   overPod,
   overVolume,
   scratch,
+  sidecar,
   storagePolicy,
 } from '../../agent/localstorage/builders.ts';
 import { nodesBy, type Facts } from '../facts.ts';
@@ -29,6 +32,25 @@ const planned: Cases<EvictionSignal | Exclude<StorageKeepReason, NodeWide>> = {
   },
   'ephemeralpodfs.limit': {
     'over the limit': storing(limited, overPod),
+    'over the limit of the sidecar alone': storing(
+      { containers: [container('main'), container('sync', '100Mi')] },
+      { total: 150, containers: { main: { layer: 140, logs: 0 } } },
+    ),
+    'over the sum of several': storing(
+      { containers: [container('a', '60Mi'), container('b', '40Mi')], initContainers: [sidecar('c')] },
+      { total: 150 },
+    ),
+    'over the limit of an init container': storing(
+      { containers: [container('a', '60Mi')], initContainers: [init('migrate', '90Mi')] },
+      { total: 150 },
+    ),
+    'over a default': storing(
+      { containers: [container('a')] },
+      { total: 150 },
+      {
+        rule: { defaultLimits: { emptyDirBytes: undefined, podBytes: 100 * mib, containerBytes: undefined } },
+      },
+    ),
   },
   'ephemeralcontainerfs.limit': {
     'over the limit': storing(
@@ -45,6 +67,21 @@ const planned: Cases<EvictionSignal | Exclude<StorageKeepReason, NodeWide>> = {
   CriticalPod: {
     'by its priority': overAs({ priority: 2_000_000_000 }),
     'as a mirror, not measured': storing(scratch, undefined, { over: { configHash: 'abc' } }),
+  },
+  DoNotDisrupt: {
+    'below its limit': storing(
+      scratch,
+      { volumes: { tmp: 95 } },
+      { rule: { evictAtPercent: 90 }, over: { doNotDisrupt: 'karpenter.sh/do-not-disrupt: "true"' } },
+    ),
+    'above a default': storing(
+      {},
+      { total: 150 },
+      {
+        rule: { defaultLimits: { emptyDirBytes: undefined, podBytes: 100 * mib, containerBytes: undefined } },
+        over: { doNotDisrupt: 'cluster-autoscaler.kubernetes.io/safe-to-evict: "false"' },
+      },
+    ),
   },
   KeepMarked: {
     'the pod': overAs({ isOptedOut: true }),

@@ -3,7 +3,17 @@ import { evictionKeepReasons, type EvictionKeepReason } from '../../../../src/ap
 import { labelled, minutesAgo, node, owner } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import { EvictionEnvironment } from './environment.ts';
-import { evictionRequest, evictPolicy, keepLabel, mebibyte, namespace } from './builders.ts';
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
+import {
+  evictionRequest,
+  evictPolicy,
+  keepLabel,
+  mebibyte,
+  namespace,
+  pressurePolicy,
+  pressureRequest,
+} from './builders.ts';
 import { report } from '../policystatus/builders.ts';
 import { fieldsOfLine } from '../../docs/pages.ts';
 
@@ -141,6 +151,52 @@ describe('the live pod', () => {
     expect(env.evictions.requests).toEqual(['get a']);
     expect(env.recorder.events).toEqual([]);
     expect(await env.skipped(reason)).toBe(1);
+  });
+});
+
+describe('the live pod, whose owner refuses evictions,', () => {
+  const doNotDisrupt = 'karpenter.sh/do-not-disrupt: "true"';
+  const at95 = evictionRequest('a', { observedBytes: 95 * mebibyte });
+  const notRespected = (by: Policy): Policy => ({
+    ...by,
+    nodes: by.nodes && { ...by.nodes, respectDoNotDisrupt: false },
+  });
+  const at90 = evictPolicy({ evictAtPercent: 90 });
+  const asDefault = evictPolicy({
+    defaultLimits: { emptyDirBytes: 100 * mebibyte, podBytes: undefined, containerBytes: undefined },
+  });
+
+  test.each<[name: string, request: EvictionRequest, by: Policy, keeps: boolean]>([
+    ['is kept below its limit', at95, at90, true],
+    ['is evicted above its limit', evictionRequest('a'), at90, false],
+    ['is kept above a limit that may be the default of the policy', evictionRequest('a'), asDefault, true],
+    ['is kept for node pressure', pressureRequest('a'), pressurePolicy(), true],
+    [
+      'is evicted for node pressure if the policy does not respect it',
+      pressureRequest('a'),
+      notRespected(pressurePolicy()),
+      false,
+    ],
+    ['is evicted below its limit if the policy does not respect it', at95, notRespected(at90), false],
+  ])('%s', async (_, request, by, keeps) => {
+    const env = new EvictionEnvironment(livePod('a', { doNotDisrupt })).request(request);
+    env.policies.ranked = [by];
+    await env.pass();
+    expect(env.evictions.acts).toEqual(keeps ? [] : ['evict a']);
+    expect(await env.skipped('DoNotDisrupt')).toBe(keeps ? 1 : 0);
+  });
+
+  test('is evicted after the annotation is removed, and read again with pauses until then', async () => {
+    const env = new EvictionEnvironment(livePod('a', { doNotDisrupt })).request(at95);
+    env.policies.ranked = [at90];
+    await env.pass();
+    await env.pass();
+    expect(env.evictions.requests).toEqual(['get a']);
+    expect(await env.kept('DoNotDisrupt')).toBe(1);
+    env.evictions.put(livePod('a'));
+    env.clock.advance(10_000);
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a']);
   });
 });
 

@@ -56,6 +56,7 @@ const facts = {
   configHash: 'h1',
   priority: 1000,
   isOptedOut: true,
+  doNotDisrupt: undefined,
   images: [],
   storage: {
     emptyDirs: [
