@@ -75,7 +75,10 @@ class World {
     const reading = node.state.reading;
     const part: NodePart = {
       name: 'node-1',
-      pods: node.live.pods?.map((pod) => ({ ...pod, resourceVersion: '1', priority: 0, storage: spec() })),
+      pods: node.live.pods?.map((pod) => ({
+        ...pod,
+        ...{ resourceVersion: '1', priority: 0, doNotDisrupt: undefined, storage: spec() },
+      })),
       images,
       containers,
       sandboxes: [],
