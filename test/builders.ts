@@ -11,7 +11,7 @@ import {
 } from '../src/api/policy/policy.ts';
 import { parsePolicy } from '../src/api/policy/policy-spec.ts';
 import { podReason, ttlRuleKey, ttlRuleMatcher } from '../src/api/policy/ttl-rules.ts';
-import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts';
+import type { NodeFacts, OwnerRef, PodFacts, PodWait } from '../src/kube/cache/objects.ts';
 
 /** Current time in the tables; ages count backwards from it. */
 export const now = new Date('2026-01-15T12:00:00Z');
@@ -44,6 +44,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     ttlRules: new Map(),
     finishedAtMs: undefined,
     wait: undefined,
+    partlyEnded: undefined,
     ...over,
   };
 }
@@ -62,6 +63,18 @@ const comparedWith = (rules: readonly TtlRule[], one: PodFacts): PodFacts => {
   const results = rules.map((rule) => [ttlRuleKey(rule), ttlRuleMatcher(rule)(end)] as const);
   return { ...one, ttlRules: new Map([...results, ...one.ttlRules]) };
 };
+
+/** Why a pod has not started. */
+export const podWait = (over: Partial<PodWait> = {}): PodWait => ({
+  sinceMs: minutesAgo(60),
+  reason: '',
+  message: '',
+  image: '',
+  container: '',
+  initEnd: undefined,
+  isWorking: false,
+  ...over,
+});
 
 /** Not long enough to be stuck. */
 export const terminating = { deletionAtMs: minutesAgo(5), deletionGracePeriodSeconds: 30 } as const;

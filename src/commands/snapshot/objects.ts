@@ -116,12 +116,22 @@ const containerStatus: Pick = (value) =>
     : endedStatus)(value);
 const waiting = fields({ ...named('reason'), message });
 const waitingContainer = fields({ ...named('name', 'image'), state: fields({ waiting }) });
-const running = fields({ ...named('phase', 'reason', 'startTime'), conditions: conditions() });
+/** Whether it works, and how it ended, shows why a pod has not started. */
+const initContainer = fields({
+  ...named('name', 'image'),
+  state: fields({ waiting, running: fields(named('startedAt')), terminated }),
+});
+const running = fields({
+  ...named('phase', 'reason', 'startTime'),
+  conditions: conditions(),
+  // Some may have ended while others run.
+  containerStatuses: each(endedStatus),
+});
 const starting = fields({
   ...named('phase', 'reason', 'startTime'),
   conditions: conditions({ message }),
   containerStatuses: each(waitingContainer),
-  initContainerStatuses: each(waitingContainer),
+  initContainerStatuses: each(initContainer),
 });
 const finished = fields({
   // Policies match the whole message.

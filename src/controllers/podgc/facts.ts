@@ -97,8 +97,8 @@ export type PodKept =
   | KeptForOwner
   /** `node`: the one that the pod is bound to; undefined = none, or it does not exist or is not known. */
   | { readonly reason: 'NotTerminated'; readonly node: NodeFacts | undefined }
-  /** Whether its Job exists; undefined = Jobs are not known. */
-  | { readonly reason: 'JobUnfinished'; readonly jobExists: boolean | undefined }
+  /** Whether its Job exists; undefined = Jobs are not known. False also where its owner is no Job, or it has none. */
+  | { readonly reason: 'JobUncounted' | 'JobUnfinished'; readonly jobExists: boolean | undefined }
   | {
       readonly reason: Exclude<
         PodKeepReason,
@@ -108,6 +108,7 @@ export type PodKept =
         | 'DeletionFailed'
         | 'KeptForOwner'
         | 'NotTerminated'
+        | 'JobUncounted'
         | 'JobUnfinished'
       >;
     };

@@ -32,6 +32,16 @@ export function outOfService(
 export const isOutOfService = (node: NodeFacts): boolean =>
   !node.ready && node.taintKeys.includes(outOfServiceTaint);
 
+/** Whether the taint that makes a node out of service is left on a node that is ready again. */
+export const hasTaintLeft = (node: NodeFacts): boolean =>
+  node.ready && node.taintKeys.includes(outOfServiceTaint);
+
+/** What such a taint does. */
+export const taintLeftText = (node: string): string =>
+  `Node ${node} has the out-of-service taint, which has no effect while the node is ready. Remove it: each time the node is not ready for a moment, the pods that are terminating on it are deleted by force.`;
+
+export const removeTaint = (node: string): string => `kubectl taint nodes ${node} ${outOfServiceTaint}-`;
+
 /** Terminating pods that were never bound to a node, as upstream (gcUnscheduledTerminating). */
 export function unscheduled({ policy, rules, terminating }: Group): readonly PodDeletion[] {
   const pods = rules.unscheduledTerminating ? terminating.filter((pod) => pod.nodeName === undefined) : [];

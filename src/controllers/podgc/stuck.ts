@@ -1,7 +1,7 @@
 import type { NodeFacts, PodFacts, PodWait } from '../../kube/cache/objects.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { isTerminating } from './facts.ts';
-import { isOutOfService, outOfServiceTaint } from './nodes.ts';
+import { hasTaintLeft, isOutOfService, outOfServiceTaint, removeTaint, taintLeftText } from './nodes.ts';
 
 /** Why a pod is stuck, in a word, with a sentence that holds for each such pod. */
 export const stuckMeanings = {
@@ -23,7 +23,7 @@ export const stuckCauses: readonly StuckCause[] = Object.keys(stuckMeanings).fil
 /** A pod that makes no progress. dustpan reports it, and does not delete it because of that. */
 export interface StuckPod {
   readonly pod: PodFacts;
-  /** When the grace period ended; of a pod that has not started, its last progress. Unix milliseconds. */
+  /** When the grace period ended, or its node was lost within it; of a pod that has not started, its last progress. Unix milliseconds. */
   readonly sinceMs: number;
   readonly obstacle: Obstacle;
 }
@@ -44,7 +44,15 @@ interface StuckHelp {
 /** What holds the pod, in sentences. */
 export const stuckDetail = ({ pod, obstacle }: StuckPod): string => obstacle.detail(pod, pod.wait ?? noWait);
 
-const noWait: PodWait = { sinceMs: 0, reason: '', message: '', image: '' };
+const noWait: PodWait = {
+  sinceMs: 0,
+  reason: '',
+  message: '',
+  image: '',
+  container: '',
+  initEnd: undefined,
+  isWorking: false,
+};
 
 /** The nodes by name; undefined = not known: then no node is a cause. */
 type Nodes = ReadonlyMap<string, NodeFacts> | undefined;
@@ -55,16 +63,17 @@ const terminatingMs = 10 * 60_000;
 const startingMs = 60 * 60_000;
 
 /**
- * The stuck pods, longest first. A terminating pod is stuck ten minutes after its grace period (its deletionTimestamp). A pod in phase Pending or
- * Unknown is stuck an hour after its last progress: the newest of its creation and the transitions of its conditions, because its status has no
- * time for the phase, and a pod that was scheduled a minute ago is not stuck, however long it has been queued. A pod with a scheduling gate waits
- * on purpose. A time that is not known, or in the future, proves nothing.
+ * The stuck pods, longest first. A terminating pod is stuck ten minutes after its grace period (its deletionTimestamp), or after the loss of its node
+ * within it. A pod in phase Pending or Unknown is stuck an hour after its last progress: the newest of its creation, the transitions of its conditions
+ * and the ends of its init containers, because its status has no time for the phase, and a pod that was scheduled a minute ago is not stuck, however
+ * long it has been queued. A pod with a scheduling gate waits on purpose, and one whose init container runs works, while its node is ready or unknown.
+ * A time that is not known, or in the future, proves nothing.
  */
 export function stuckPods(pods: Iterable<PodFacts>, nodes: Nodes, now: Date): readonly StuckPod[] {
   const stuck: StuckPod[] = [];
   for (const pod of pods) {
-    const sinceMs =
-      pod.deletionAtMs ?? (pod.wait?.reason === 'SchedulingGated' ? undefined : pod.wait?.sinceMs);
+    const node = nodes?.get(pod.nodeName ?? '');
+    const sinceMs = isTerminating(pod) ? endlessSinceMs(pod, node) : waitingSinceMs(pod, nodes, node);
     const limitMs = isTerminating(pod) ? terminatingMs : startingMs;
     if (sinceMs !== undefined && now.getTime() - sinceMs >= limitMs)
       stuck.push({ pod, sinceMs, obstacle: obstacleOf(pod, nodes) });
@@ -72,25 +81,50 @@ export function stuckPods(pods: Iterable<PodFacts>, nodes: Nodes, now: Date): re
   return stuck.sort((a, b) => a.sinceMs - b.sinceMs);
 }
 
+/** When the grace period of a terminating pod ended; if its node was lost before, since when no kubelet ends the pod. */
+function endlessSinceMs(
+  { deletionAtMs, deletionGracePeriodSeconds: graceSeconds }: PodFacts,
+  node: NodeFacts | undefined,
+): number | undefined {
+  const { ready = true, readyChangedAtMs: lostAtMs } = node ?? {};
+  if (deletionAtMs === undefined || graceSeconds === undefined || ready || lostAtMs === undefined)
+    return deletionAtMs;
+  return Math.min(deletionAtMs, Math.max(deletionAtMs - graceSeconds * 1000, lostAtMs));
+}
+
+function waitingSinceMs(
+  { wait, nodeName }: PodFacts,
+  nodes: Nodes,
+  node: NodeFacts | undefined,
+): number | undefined {
+  if (wait?.reason === 'SchedulingGated') return undefined;
+  if (wait?.isWorking !== true || nodeName === undefined) return wait?.sinceMs;
+  // On a lost node nobody knows whether the init container still runs.
+  if (nodes === undefined || node?.ready === true) return undefined;
+  return node === undefined ? wait.sinceMs : node.readyChangedAtMs;
+}
+
 function obstacleOf(pod: PodFacts, nodes: Nodes): Obstacle {
   if (isHeld(pod)) return finalizer;
   const node = pod.nodeName === undefined ? undefined : nodes?.get(pod.nodeName);
   if (pod.nodeName !== undefined && nodes !== undefined && node === undefined) return noNode;
   if (node?.ready === false) return isOutOfService(node) ? outOfService : notReady;
-  return isTerminating(pod) || pod.wait === undefined ? notEnded(pod) : notStarted(pod, pod.wait);
+  return isTerminating(pod) || pod.wait === undefined ? notEnded(pod, node) : notStarted(pod, pod.wait);
 }
 
 /** A terminating pod on a node that is ready, or unknown, or on none. */
-function notEnded(pod: PodFacts): Obstacle {
+function notEnded(pod: PodFacts, node: NodeFacts | undefined): Obstacle {
   if (pod.nodeName === undefined) return neverBound;
-  return isFinished(pod) ? unmounted : running;
+  if (isFinished(pod)) return unmounted;
+  return node !== undefined && hasTaintLeft(node) ? runningOnTainted : running;
 }
 
 /** A pod that is not bound, or on a node that is ready or unknown. */
-function notStarted({ nodeName, phase }: PodFacts, { reason, message }: PodWait): Obstacle {
+function notStarted({ nodeName, phase }: PodFacts, { reason, message, initEnd }: PodWait): Obstacle {
   if (nodeName === undefined) return /[Vv]olume/.test(message) ? unboundVolume : unbound;
   if (phase === 'Unknown') return unknown;
   if (imageReasons.has(reason)) return image;
+  if (initEnd !== undefined) return initEnded;
   return reason === 'PodReadyToStartContainers' ? unprepared : notCreated;
 }
 
@@ -227,6 +261,15 @@ const running = described(
     `The kubelet of node ${pod.nodeName} has not reported that its containers have ended.${thenFinalizers(pod)}`,
 );
 
+const runningOnTainted: Obstacle = {
+  cause: 'Other',
+  detail: (pod, wait) => `${running.detail(pod, wait)} ${taintLeftText(pod.nodeName ?? '')}`,
+  help: ({ nodeName = '' }) => ({
+    advice: 'Remove the taint, and if the pod does not end, describe it',
+    command: removeTaint(nodeName),
+  }),
+};
+
 const unbound = described('Unschedulable', (_, wait) => {
   const because = becauseOf(wait);
   return because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
@@ -247,4 +290,13 @@ const unprepared = described(
     `The kubelet of node ${nodeName} has not prepared its volumes and its network, most often because a volume cannot be mounted.`,
 );
 
-const notCreated = described('Other', (_, wait) => `Its containers have not started${becauseOf(wait)}`);
+const notCreated = described('Other', (_, wait) =>
+  wait.container === ''
+    ? `Its containers have not started${becauseOf(wait)}`
+    : `Its container ${wait.container} has not started${becauseOf(wait)}`,
+);
+
+const initEnded = described('Other', ({ nodeName }, { container, initEnd }) => {
+  const { reason = '', exitCode = 0 } = initEnd ?? {};
+  return `Its init container ${container} has ended (${reason === '' ? '' : `${reason}, `}exit code ${exitCode}), and the kubelet of node ${nodeName} has started nothing since.`;
+});

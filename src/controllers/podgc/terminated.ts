@@ -161,13 +161,13 @@ const hasOwnerBehind = ({ controller }: PodFacts): boolean =>
 function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKept | undefined {
   const { controller, finalizers } = pod;
   if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld' };
-  if (finalizers.includes(jobTrackingFinalizer)) return { reason: 'JobUncounted' };
-  if (!rule.protectUnfinishedJobs || !isOf(controller, 'batch', 'Job')) return undefined;
+  const isOfJob = isOf(controller, 'batch', 'Job');
+  const finished = isOfJob ? facts.jobsFinished?.get(controller.uid) : undefined;
   // A Job that was not observed may be younger than the list of Jobs; the garbage collector deletes the pods of one that is gone.
-  const finished = facts.jobsFinished?.get(controller.uid);
-  return finished === true
-    ? undefined
-    : { reason: 'JobUnfinished', jobExists: facts.jobsFinished && finished !== undefined };
+  const jobExists = isOfJob ? facts.jobsFinished && finished !== undefined : false;
+  if (finalizers.includes(jobTrackingFinalizer)) return { reason: 'JobUncounted', jobExists };
+  if (!rule.protectUnfinishedJobs || !isOfJob || finished === true) return undefined;
+  return { reason: 'JobUnfinished', jobExists };
 }
 
 /** The pods of an owner that are kept from ttl and perNamespaceThreshold. */

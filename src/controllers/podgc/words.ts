@@ -17,6 +17,7 @@ import type { ContainerEnd, NodeFacts, OwnerRef, PodFacts } from '../../kube/cac
 import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
 import {
+  isOf,
   isTerminating,
   type Finish,
   type KeptForOwner,
@@ -25,6 +26,7 @@ import {
   type PolicyVerdicts,
   type Ttl,
 } from './facts.ts';
+import { hasTaintLeft, removeTaint, taintLeftText } from './nodes.ts';
 import type { Line } from './order.ts';
 
 const held = { what: 'pods', field: 'pods.safety' };
@@ -67,7 +69,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   NotTerminated: {
     meaning: 'It is running or starting.',
     change:
-      'It finishes, and a rule for finished pods selects it; or its Node is deleted, and the policy has pods.orphaned; or it is terminating, and its node gets the out-of-service taint, and the policy has pods.outOfService.',
+      'It finishes, and a rule for finished pods selects it; or its Node is deleted, and the policy has pods.orphaned; or it is terminating, its node is not ready and has the out-of-service taint, and the policy has pods.outOfService.',
   },
   UnderThreshold: {
     meaning: 'It has finished, but no threshold is exceeded that would select it.',
@@ -88,11 +90,14 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
     change: labelRemoved,
   },
   JobUncounted: {
-    meaning: 'It has finished, but its Job has not counted it yet.',
-    change: 'The Job controller counts it and removes the finalizer batch.kubernetes.io/job-tracking.',
+    meaning:
+      'It has finished, but has the finalizer batch.kubernetes.io/job-tracking: no Job has counted it.',
+    change:
+      'The finalizer is removed: by the Job controller when it counts the pod, or by a user, if the Job of the pod does not exist.',
   },
   JobUnfinished: {
-    meaning: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
+    meaning:
+      'It has finished, but its Job is not known to have finished, and the policy protects the pods of such Jobs.',
     change:
       'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false. The pods of a Job that no longer exists are deleted by the garbage collector of kube-controller-manager.',
   },
@@ -208,7 +213,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
       return { detail: `The label gc.dustpan.dev/keep is on ${decision.on}.`, field: keepLabelField() };
     case 'JobUncounted':
       return {
-        detail: `${ownerText(pod.controller, 'Its Job')} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
+        detail: uncountedText(pod, decision.jobExists),
         field: 'metadata.finalizers=batch.kubernetes.io/job-tracking',
       };
     case 'JobUnfinished':
@@ -441,14 +446,25 @@ function explainUnfinished(
       ? ''
       : `, and node ${existing.name} exists`;
   return {
-    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${node}.${notReadyText(existing)}`,
+    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${node}.${partlyEndedText(pod)}${nodeStateText(existing)}`,
     field: `status.phase=${phase}`,
   };
 }
 
-/** '' = the node is ready, or not known. */
-function notReadyText(node: NodeFacts | undefined): string {
-  if (node === undefined || node.ready) return '';
+/** Which of its containers keep it running. */
+function partlyEndedText({ partlyEnded, controller }: PodFacts): string {
+  if (partlyEnded === undefined) return '';
+  const [ended, running] = [partlyEnded.ended, partlyEnded.running].map(
+    (names) => `${names.length === 1 ? 'container' : 'containers'} ${names.join(', ')}`,
+  );
+  return ` Its ${ended} ended, but its ${running} still ${partlyEnded.running.length === 1 ? 'runs' : 'run'}, so ${isOf(controller, 'batch', 'Job') ? 'neither the pod nor its Job finishes' : 'the pod does not finish'}. A sidecar must exit after the work, or be a native one: an init container with restartPolicy: Always, which the kubelet ends.`;
+}
+
+/** '' = the node is ready without a taint that was left, or not known. */
+function nodeStateText(node: NodeFacts | undefined): string {
+  if (node === undefined) return '';
+  if (hasTaintLeft(node)) return ` ${taintLeftText(node.name)} The command: ${removeTaint(node.name)}`;
+  if (node.ready) return '';
   const { readyChangedAtMs: sinceMs } = node;
   const since = sinceMs === undefined ? '' : `, since ${timeText(sinceMs)}`;
   return (
@@ -459,6 +475,19 @@ function notReadyText(node: NodeFacts | undefined): string {
 
 const ownerText = (owner: OwnerRef | undefined, unknown: string): string =>
   owner === undefined ? unknown : `${owner.kind} ${owner.name}`;
+
+function uncountedText({ controller }: PodFacts, jobExists: boolean | undefined): string {
+  const has = 'It has the finalizer batch.kubernetes.io/job-tracking';
+  const job = ownerText(controller, '');
+  if (jobExists === true) return `${has}: ${job} has not counted it yet.`;
+  if (jobExists === undefined)
+    return `${has}: ${job} has not counted it, or does not exist; the list of Jobs is not known.`;
+  const remedy = 'no Job counts the pod. If the finalizer stays, a user has to remove it (kubectl edit)';
+  if (controller === undefined) return `${has}, but no owner: ${remedy}.`;
+  return isOf(controller, 'batch', 'Job')
+    ? `${has}, but ${job} does not exist, or is too new for the list of Jobs. If it was deleted, ${remedy}.`
+    : `${has}, but its owner ${job} is no Job: ${remedy}.`;
+}
 
 function jobText(pod: PodFacts, exists: boolean | undefined): string {
   const job = ownerText(pod.controller, 'Its Job');

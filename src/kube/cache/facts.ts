@@ -5,8 +5,15 @@ import { podReason, type PodEnd } from '../../api/policy/ttl-rules.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
-import { type Namespace, type Node, type Pod, type PodCondition, type PodStatus } from '../gen/core.ts';
-import { type ObjectMeta } from '../gen/meta.ts';
+import {
+  type ContainerStatus,
+  type Namespace,
+  type Node,
+  type Pod,
+  type PodCondition,
+  type PodSpec,
+  type PodStatus,
+} from '../gen/core.ts';
 import { endsOf, finishedAtMs, ms, noStatus, trueCondition, wasDisrupted, type End } from './pod-end.ts';
 import { controllerOf } from './owner-references.ts';
 import { MalformedError } from '../codec/frames.ts';
@@ -81,7 +88,8 @@ export function podFacts(pod: Pod, keep: Keep, unread: Unread, known?: PodFacts)
       ends,
       finishedAtMs: isFinished(status) ? finishedAtMs(pod) : undefined,
       ttlRules,
-      wait: isWaiting(status) ? podWait(meta, status, keep) : undefined,
+      wait: isWaiting(status) ? podWait(pod, keep) : undefined,
+      partlyEnded: partlyEnded(pod),
     },
     keep.podTraits,
   );
@@ -89,35 +97,76 @@ export function podFacts(pod: Pod, keep: Keep, unread: Unread, known?: PodFacts)
 
 const isWaiting = ({ phase }: PodStatus): boolean => phase === 'Pending' || phase === 'Unknown';
 
-function podWait(meta: ObjectMeta, status: PodStatus, { texts }: Keep): PodWait | undefined {
-  const times = [meta.creationTimestamp, ...status.conditions.map((one) => one.lastTransitionTime)];
+function podWait(pod: Pod, { texts }: Keep): PodWait | undefined {
+  const { metadata, spec, status = noStatus } = pod;
+  const times = [
+    metadata?.creationTimestamp,
+    ...status.conditions.map((one) => one.lastTransitionTime),
+    ...status.initContainerStatuses.map(({ state }) => state?.terminated?.finishedAt),
+  ];
   const known = times.flatMap((time) => ms(time) ?? []);
   if (known.length === 0) return undefined;
-  const { reason, message, image } = obstacle(status);
+  const { reason, message, image, container, initEnd } = obstacle(status);
   return {
     sinceMs: Math.max(...known),
     reason: texts.share(bounded(reason, bounds.name)),
     // Few are equal, and would empty the shared texts.
     message: shortened(message),
     image: texts.share(bounded(image, bounds.name)),
+    container: texts.share(bounded(container, bounds.label)),
+    initEnd: initEnd && {
+      reason: texts.share(bounded(initEnd.reason, bounds.label)),
+      exitCode: initEnd.exitCode,
+    },
+    isWorking: status.initContainerStatuses.some(
+      (one) => one.state?.running !== undefined && !isSidecar(spec, one),
+    ),
   };
 }
 
-type Obstacle = Pick<PodWait, 'reason' | 'message' | 'image'>;
+/** Whether the container runs as long as the pod, and is not waited for. */
+const isSidecar = (spec: PodSpec | undefined, { name }: ContainerStatus): boolean =>
+  spec?.initContainers.some((one) => one.name === name && one.restartPolicy === 'Always') === true;
+
+/** A pod whose containers are started again has a container that has ended only for a moment. */
+function partlyEnded({ spec, status = noStatus }: Pod): PodFacts['partlyEnded'] {
+  const { phase, containerStatuses } = status;
+  if (phase !== 'Running' || !['OnFailure', 'Never'].includes(spec?.restartPolicy ?? '')) return undefined;
+  const namesOf = (kind: 'running' | 'terminated'): readonly string[] =>
+    containerStatuses
+      .filter(({ state }) => state?.[kind] !== undefined)
+      .slice(0, bounds.containerEnds)
+      .map(({ name }) => bounded(name, bounds.label));
+  const [ended, running] = [namesOf('terminated'), namesOf('running')];
+  return ended.length > 0 && running.length > 0 ? { ended, running } : undefined;
+}
+
+type Obstacle = Pick<PodWait, 'reason' | 'message' | 'image' | 'container' | 'initEnd'>;
+
+const noContainer = { image: '', container: '', initEnd: undefined } as const;
 
 /** What the scheduler, else the kubelet reports; a container's own reason is more precise than that it has not been created. */
 function obstacle(status: PodStatus): Obstacle {
   const isFalse = (name: string) => (one: PodCondition) => one.type === name && one.status === 'False';
   const unscheduled = status.conditions.find(isFalse('PodScheduled'));
-  if (unscheduled !== undefined) return { ...unscheduled, image: '' };
+  if (unscheduled !== undefined) return { ...unscheduled, ...noContainer };
   const waiting = [...status.initContainerStatuses, ...status.containerStatuses].flatMap(
-    ({ image, state }) => (state?.waiting === undefined ? [] : [{ ...state.waiting, image }]),
+    ({ name: container, image, state }) =>
+      state?.waiting === undefined ? [] : [{ ...state.waiting, image, container, initEnd: undefined }],
   );
   const failing = waiting.find(({ reason }) => !uncreated.has(reason));
   if (failing !== undefined) return failing;
   const unprepared = status.conditions.find(isFalse('PodReadyToStartContainers'));
-  if (unprepared !== undefined) return { reason: unprepared.type, message: '', image: '' };
-  return { reason: waiting[0]?.reason ?? '', message: '', image: '' };
+  if (unprepared !== undefined) return { reason: unprepared.type, message: '', ...noContainer };
+  const reason = waiting[0]?.reason ?? '';
+  const isInitialized = !status.conditions.some(isFalse('Initialized'));
+  const last = isInitialized
+    ? undefined
+    : status.initContainerStatuses.findLast(({ state }) => state?.terminated !== undefined);
+  const initEnd = last?.state?.terminated;
+  return last === undefined || initEnd === undefined
+    ? { reason, message: '', ...noContainer }
+    : { reason, message: '', image: '', container: last.name, initEnd };
 }
 
 const uncreated: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);

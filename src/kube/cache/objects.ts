@@ -58,11 +58,13 @@ export interface PodFacts {
   readonly finishedAtMs: number | undefined;
   /** Only of pods in phase Pending or Unknown, and only if the status or the metadata has a time. */
   readonly wait: PodWait | undefined;
+  /** Only of pods in phase Running whose main containers are not started again (restartPolicy), if some have ended and others run. */
+  readonly partlyEnded: PartlyEnded | undefined;
 }
 
 /** Why a pod has not started, as the scheduler or the kubelet reports it. */
 export interface PodWait {
-  /** The newest of the creation and the transitions of all conditions: the pod made no progress since. */
+  /** The newest of the creation, the transitions of all conditions and the ends of init containers: the pod made no progress since. */
   readonly sinceMs: number;
   /** Such as `Unschedulable`, `ImagePullBackOff`, or the condition that is False: `PodReadyToStartContainers`; '' = none is reported. */
   readonly reason: string;
@@ -70,6 +72,18 @@ export interface PodWait {
   readonly message: string;
   /** The image of the container that has the reason; '' = no container has it. */
   readonly image: string;
+  /** The container that has the reason, or the init container that ended last; '' = none. */
+  readonly container: string;
+  /** How that init container ended, while no container runs or has a reason of its own; undefined = it has not ended. */
+  readonly initEnd: ContainerEnd | undefined;
+  /** An init container runs, which is no sidecar: that may take hours. */
+  readonly isWorking: boolean;
+}
+
+/** The main containers of a running pod that has finished in part, by name. */
+export interface PartlyEnded {
+  readonly ended: readonly string[];
+  readonly running: readonly string[];
 }
 
 export interface ContainerEnd {

@@ -100,6 +100,10 @@ export class PodRecord implements PodFacts {
     return this.traits.finalizers;
   }
 
+  get partlyEnded(): PodFacts['partlyEnded'] {
+    return this.traits.partlyEnded;
+  }
+
   get deletionAtMs(): number | undefined {
     return this.traits.deletionAtMs;
   }
@@ -122,6 +126,7 @@ function traitsOf(facts: PodFacts): PodTraits {
     labels: facts.labels,
     ttlAnnotation: facts.ttlAnnotation,
     finalizers: facts.finalizers,
+    partlyEnded: facts.partlyEnded,
     deletionAtMs: facts.deletionAtMs,
     deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
     ownerApiVersion: facts.controller?.apiVersion,

@@ -43,12 +43,14 @@ const nothing: JsonObject = Object.freeze({});
 /** Converts the JSON form of a pod to the message of its protobuf form, so that one function makes the facts of both. The texts of its status are cut. */
 export function podFromJson(json: unknown): Pod {
   const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
-  const { nodeName, containers }: Unchecked<V1PodSpec> = asObject(spec);
+  const { nodeName, restartPolicy, containers, initContainers }: Unchecked<V1PodSpec> = asObject(spec);
   return {
     metadata: metaFromJson(metadata),
     spec: {
       nodeName: boundedText(nodeName),
-      containers: asObjects(containers).map((one) => texts(one, ['name'])),
+      restartPolicy: boundedText(restartPolicy),
+      containers: asObjects(containers).map((one) => texts(one, ['name', 'restartPolicy'])),
+      initContainers: asObjects(initContainers).map((one) => texts(one, ['name', 'restartPolicy'])),
     },
     status: podStatusFromJson(asObject(status), bounds.text),
   };

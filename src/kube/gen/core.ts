@@ -15,11 +15,14 @@ export interface Pod {
 
 export interface PodSpec {
   containers: Container[];
+  restartPolicy: string;
   nodeName: string;
+  initContainers: Container[];
 }
 
 export interface Container {
   name: string;
+  restartPolicy: string;
 }
 
 export interface PodStatus {
@@ -185,7 +188,7 @@ export const Pod: MessageFns<Pod> = {
 };
 
 function createBasePodSpec(): PodSpec {
-  return { containers: [], nodeName: "" };
+  return { containers: [], restartPolicy: "", nodeName: "", initContainers: [] };
 }
 
 export const PodSpec: MessageFns<PodSpec> = {
@@ -193,8 +196,14 @@ export const PodSpec: MessageFns<PodSpec> = {
     for (const v of message.containers) {
       Container.encode(v!, writer.uint32(18).fork()).join();
     }
+    if (message.restartPolicy !== "") {
+      writer.uint32(26).string(message.restartPolicy);
+    }
     if (message.nodeName !== "") {
       writer.uint32(82).string(message.nodeName);
+    }
+    for (const v of message.initContainers) {
+      Container.encode(v!, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -220,12 +229,28 @@ export const PodSpec: MessageFns<PodSpec> = {
             message.containers.push(Container.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.restartPolicy = reader.string();
+            continue;
+          }
           case 10: {
             if (tag !== 82) {
               break;
             }
 
             message.nodeName = reader.string();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.initContainers.push(Container.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -246,19 +271,24 @@ export const PodSpec: MessageFns<PodSpec> = {
   fromPartial(object: DeepPartial<PodSpec>): PodSpec {
     const message = createBasePodSpec();
     message.containers = object.containers?.map((e) => Container.fromPartial(e)) || [];
+    message.restartPolicy = object.restartPolicy ?? "";
     message.nodeName = object.nodeName ?? "";
+    message.initContainers = object.initContainers?.map((e) => Container.fromPartial(e)) || [];
     return message;
   },
 };
 
 function createBaseContainer(): Container {
-  return { name: "" };
+  return { name: "", restartPolicy: "" };
 }
 
 export const Container: MessageFns<Container> = {
   encode(message: Container, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
+    }
+    if (message.restartPolicy !== "") {
+      writer.uint32(194).string(message.restartPolicy);
     }
     return writer;
   },
@@ -284,6 +314,14 @@ export const Container: MessageFns<Container> = {
             message.name = reader.string();
             continue;
           }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.restartPolicy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -302,6 +340,7 @@ export const Container: MessageFns<Container> = {
   fromPartial(object: DeepPartial<Container>): Container {
     const message = createBaseContainer();
     message.name = object.name ?? "";
+    message.restartPolicy = object.restartPolicy ?? "";
     return message;
   },
 };

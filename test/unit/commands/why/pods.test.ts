@@ -125,6 +125,19 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       pods: [pod('x', { phase: 'Running' })],
       nodes: [node('node-1', { ready: false, readyChangedAtMs: minutesAgo(40) })],
     },
+    'on a node that is ready, with a taint that stayed': {
+      policies: [terminated({})],
+      pods: [pod('x', { phase: 'Running' })],
+      nodes: [node('node-1', { taintKeys: ['node.kubernetes.io/out-of-service'] })],
+    },
+    'a sidecar still runs': {
+      policies: [terminated({})],
+      pods: [pod('x', { phase: 'Running', partlyEnded: { ended: ['report'], running: ['istio-proxy'] } })],
+    },
+    'two containers still run': {
+      policies: [terminated({})],
+      pods: [pod('x', { phase: 'Running', partlyEnded: { ended: ['a', 'b'], running: ['c', 'd'] } })],
+    },
   },
   UnderThreshold: {
     'fewer than the threshold': finished({ threshold: 5 }, aged('y', 30), aged('x', 60)),
@@ -148,6 +161,19 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   },
   JobUncounted: {
     'the finalizer of its Job': finished({}, pod('x', jobPod)),
+    'its Job exists': {
+      ...finished({ protectUnfinishedJobs: true }, pod('x', { ...jobPod, controller: job })),
+      jobs: [jobOf(job)],
+    },
+    'its Job does not exist': {
+      ...finished(
+        { protectUnfinishedJobs: true },
+        pod('x', { ...jobPod, controller: owner('Job', 'deleted') }),
+      ),
+      jobs: [jobOf(job)],
+    },
+    'it has no owner': finished({}, pod('x', { ...jobPod, controller: undefined })),
+    'its owner is no Job': finished({}, pod('x', { ...jobPod, controller: owner('ReplicaSet', 'web') })),
   },
   JobUnfinished: {
     'of a Job': {

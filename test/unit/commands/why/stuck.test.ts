@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { minutesAgo, node, pod, policy } from '../../../builders.ts';
+import { minutesAgo, node, pod, podWait, policy } from '../../../builders.ts';
 import { outOfServiceNode } from '../../controllers/podgc/rows.ts';
 import type { Facts } from '../facts.ts';
 import { explained } from './catalogue.ts';
@@ -20,7 +20,13 @@ const held = (...finalizers: readonly string[]): Facts =>
   ending({ deletionGracePeriodSeconds: 0, phase: 'Failed', finalizers });
 /** The pod `x` has not started. */
 const pending = (reason: string, message: string, over: Partial<PodFacts> = {}, image = ''): Facts => ({
-  pods: [pod('x', { phase: 'Pending', wait: { sinceMs: minutesAgo(180), reason, message, image }, ...over })],
+  pods: [
+    pod('x', {
+      phase: 'Pending',
+      wait: podWait({ sinceMs: minutesAgo(180), reason, message, image }),
+      ...over,
+    }),
+  ],
 });
 
 const unbound = { nodeName: undefined };
@@ -51,6 +57,33 @@ const cases: Readonly<Record<string, Facts>> = {
   'a claim is missing': pending('Unschedulable', 'persistentvolumeclaim "data" not found', unbound),
   'a volume, before its containers': pending('PodReadyToStartContainers', ''),
   'a Secret is missing': pending('CreateContainerConfigError', 'secret "x" not found'),
+  'a container cannot be created': {
+    pods: [
+      pod('x', {
+        phase: 'Pending',
+        wait: podWait({ sinceMs: minutesAgo(180), reason: 'CrashLoopBackOff', container: 'migrate' }),
+      }),
+    ],
+  },
+  'an init container ended': {
+    pods: [
+      pod('x', {
+        phase: 'Pending',
+        wait: podWait({
+          ...{ sinceMs: minutesAgo(180), reason: 'PodInitializing', container: 'restore' },
+          initEnd: { reason: 'OOMKilled', exitCode: 0 },
+        }),
+      }),
+    ],
+  },
+  'a taint that stayed': ending(
+    {},
+    { nodes: [node('node-1', { taintKeys: ['node.kubernetes.io/out-of-service'] })] },
+  ),
+  'a long grace period on a lost node': ending(
+    { deletionAtMs: minutesAgo(-300), deletionGracePeriodSeconds: 8 * 3600 },
+    { nodes: [node('node-1', { ready: false, readyChangedAtMs: minutesAgo(60) })] },
+  ),
   'a kubelet that does not report': pending('', '', { phase: 'Unknown' }),
   'nothing after nine minutes': ending({ deletionAtMs: minutesAgo(9) }),
 };

@@ -11,6 +11,7 @@ import {
   node,
   owner,
   pod,
+  podWait,
   policy,
   terminatedRule,
   terminating,
@@ -246,7 +247,7 @@ const stuck = pod('stuck', held);
 
 test('a pass names the eight longest stuck pods of each cause, logs each once, counts all, and none that it deletes', async () => {
   const log = new RecordingLogger();
-  const wait = { sinceMs: minutesAgo(600), reason: 'Unschedulable', message: '', image: '' };
+  const wait = podWait({ sinceMs: minutesAgo(600), reason: 'Unschedulable' });
   const pods = many(60, { phase: 'Pending', nodeName: undefined, wait });
   const unbound = pod('unbound', { ...terminating, deletionAtMs: minutesAgo(10), nodeName: undefined });
   const rule = policy({ pods: { unscheduledTerminating: true } });

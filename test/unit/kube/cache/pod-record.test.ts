@@ -44,7 +44,13 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   ends: fc.constantFrom([], [{ reason: 'OOMKilled', exitCode: 137 }]),
   ttlRules: fc.constantFrom(new Map(), new Map([['a', true]])),
   finishedAtMs: orUndefined(ms),
-  wait: orUndefined(fc.record({ sinceMs: ms, reason: text, message: text, image: text })),
+  wait: orUndefined(
+    fc.record({
+      ...{ sinceMs: ms, reason: text, message: text, image: text, container: text, isWorking: fc.boolean() },
+      initEnd: orUndefined(fc.record({ reason: text, exitCode: fc.nat() })),
+    }),
+  ),
+  partlyEnded: orUndefined(fc.record({ ended: few, running: few })),
 });
 
 test('returns the facts of each pod, whatever pods share its traits', () => {

@@ -70,6 +70,7 @@ export const evictedFacts: PodFacts = {
   // A main container has no end: the disruption counts.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
   wait: undefined,
+  partlyEnded: undefined,
 };
 
 /** The facts as a plain object, for comparison. */

@@ -166,8 +166,19 @@ describe('pods', () => {
       expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
   });
 
-  const waiting = (reason: string, more = {}) => ({ image: 'i', state: { waiting: { reason, ...more } } });
-  const noReason = { reason: '', message: '', image: '' };
+  const waiting = (reason: string, more = {}) => ({
+    ...{ name: 'c', image: 'i', state: { waiting: { reason, ...more } } },
+  });
+  const noReason = { reason: '', message: '', image: '', container: '', initEnd: undefined };
+  const uninitialized = {
+    phase: 'Pending',
+    conditions: [condition('Initialized', 'False', january(1))],
+    containerStatuses: [waiting('PodInitializing')],
+  };
+  const lostInit = {
+    name: 'restore',
+    state: { terminated: { exitCode: 0, reason: 'OOMKilled', finishedAt: day3 } },
+  };
   test.each<readonly [string, object, Partial<NonNullable<PodFacts['wait']>> | undefined]>([
     [
       'since its last transition',
@@ -197,7 +208,7 @@ describe('pods', () => {
         ],
         containerStatuses: [waiting('PodInitializing'), { state: {} }],
       },
-      { reason: 'ErrImagePull', message: 'm', image: 'i' },
+      { reason: 'ErrImagePull', message: 'm', image: 'i', container: 'c', isWorking: false },
     ],
     [
       'there is no sandbox',
@@ -210,11 +221,70 @@ describe('pods', () => {
       },
       { reason: 'PodReadyToStartContainers', message: '', image: '' },
     ],
+    [
+      'an init container works',
+      { ...uninitialized, initContainerStatuses: [{ name: 'restore', state: { running: {} } }] },
+      { ...noReason, reason: 'PodInitializing', isWorking: true },
+    ],
+    [
+      'an init container has ended, and nothing has started since',
+      {
+        ...uninitialized,
+        initContainerStatuses: [lostInit, { ...waiting('PodInitializing'), name: 'next' }],
+      },
+      {
+        ...{ sinceMs: Date.parse(day3), reason: 'PodInitializing', container: 'restore', isWorking: false },
+        initEnd: { reason: 'OOMKilled', exitCode: 0 },
+      },
+    ],
+    [
+      'all init containers have ended',
+      {
+        ...uninitialized,
+        conditions: [condition('Initialized', 'True', january(1))],
+        initContainerStatuses: [lostInit],
+      },
+      { ...noReason, reason: 'PodInitializing' },
+    ],
     ['a running pod waits for nothing', { phase: 'Running', containerStatuses: [waiting('x')] }, undefined],
   ])('wait: %s', (_name, status, wait) => {
     for (const one of read(status))
       if (wait === undefined) expect((one as PodFacts).wait).toBeUndefined();
       else expect((one as PodFacts).wait).toMatchObject(wait);
+  });
+
+  const ofSpec = (spec: object, status: object): readonly PodFacts[] =>
+    [facts({ ...pod(status), spec }), codec.fromProtobuf(protobuf({ ...pod(status), spec }))] as PodFacts[];
+
+  test('a sidecar that runs is no progress', () => {
+    const spec = { initContainers: [{ name: 'proxy', restartPolicy: 'Always' }, { name: 'restore' }] };
+    const runs = { name: 'proxy', state: { running: {} } };
+    for (const [next, isWorking] of [
+      [lostInit, false],
+      [{ name: 'restore', state: { running: {} } }, true],
+    ] as const)
+      for (const { wait } of ofSpec(spec, { ...uninitialized, initContainerStatuses: [runs, next] }))
+        expect(wait).toMatchObject({ isWorking });
+  });
+
+  const both = {
+    phase: 'Running',
+    containerStatuses: [
+      { name: 'report', state: { terminated: { exitCode: 0 } } },
+      { name: 'proxy', state: { running: {} } },
+      waiting('x'),
+    ],
+  };
+  const partly = { ended: ['report'], running: ['proxy'] };
+  test.each([
+    ['of a Job', 'Never', both, partly],
+    ['of a Job whose containers are tried again', 'OnFailure', both, partly],
+    ['of a service', 'Always', both, undefined],
+    ['of an unknown policy', undefined, both, undefined],
+    ['that is pending', 'Never', { ...both, phase: 'Pending' }, undefined],
+    ['with an end alone', 'Never', { phase: 'Running', ...main(day2) }, undefined],
+  ])('a pod %s has ended in part: %#', (_, restartPolicy, status, partlyEnded) => {
+    for (const one of ofSpec({ restartPolicy }, status)) expect(one.partlyEnded).toEqual(partlyEnded);
   });
 
   const withAnEnd = main(day2);
