@@ -53,7 +53,7 @@ export const agentOptions = () =>
           .addOption(
             duration(
               '--local-storage-period <DURATION>',
-              'Pause between two measurements of the local storage usage of pods, for policies with localStorageEviction.',
+              'Pause between two measurements of the local storage usage of pods, for policies with localStorageEviction. Node pressure is measured as often, but at least every two minutes.',
               '10s',
             ),
           )

@@ -52,6 +52,8 @@ const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
 /** The kubelet measures every one to two minutes. */
 const usagePeriods = 6;
+/** Whatever the period: growth needs four measurements within 15 minutes. */
+const longestMs = 2 * 60_000;
 
 /** The loops of the agent. Passes over containers and images never overlap, containers first: a dead container holds its image. */
 export class AgentLoops {
@@ -126,13 +128,18 @@ export class AgentLoops {
   async run(passes: Passes, signal: AbortSignal): Promise<void> {
     const { storage, pressure } = this.#beats;
     const intervalMs = this.#deps.config.localStoragePeriodMs;
+    const atMost = (ms: number): number => Math.min(ms, longestMs);
     await Promise.all([
       this.#collect(passes, signal),
       this.#measure(passes.storage, { name: 'localstorage', intervalMs, heartbeat: storage }, signal),
-      this.#measure(passes.pressure, { name: 'nodepressure', intervalMs, heartbeat: pressure }, signal),
+      this.#measure(
+        passes.pressure,
+        { name: 'nodepressure', intervalMs: atMost(intervalMs), heartbeat: pressure },
+        signal,
+      ),
       this.#report(passes, signal),
       // Nothing depends on it, so it has no liveness check.
-      this.#measure(passes.usage, { name: 'usage', intervalMs: usagePeriods * intervalMs }, signal),
+      this.#measure(passes.usage, { name: 'usage', intervalMs: atMost(usagePeriods * intervalMs) }, signal),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
   }

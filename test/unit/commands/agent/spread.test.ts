@@ -12,7 +12,7 @@ interface Told {
 }
 
 /** An agent that starts at 0 and makes its passes in no time; what it asks for is told by any report. */
-function start(random: number) {
+function start(random: number, localStoragePeriodMs = 10_000) {
   const clock = new SettlingClock();
   const stop = new AbortController();
   onTestFinished(() => {
@@ -21,7 +21,7 @@ function start(random: number) {
   const told: Told[] = [];
   const asks = { isUntold: false };
   const loops = new AgentLoops({
-    config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 10_000 },
+    config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs },
     ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined },
     isCurrent: () => true,
   });
@@ -76,6 +76,14 @@ test('after a policy change, agents report one after the other, each after its p
 async function advance({ clock }: ReturnType<typeof start>, seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i += 1) await clock.advance(1_000);
 }
+
+test('whatever the period of local storage, usage and node pressure are measured at least every two minutes', async () => {
+  const agent = start(0.5, 30 * minute);
+  await advance(agent, 60 * 60);
+  for (const name of ['usage', 'pressure'] as const)
+    expect(agent.times(name).length, name).toBeGreaterThanOrEqual(25);
+  expect(agent.times('storage').length).toBeLessThanOrEqual(3);
+});
 
 test('a new eviction request is reported at once, even after a policy change', async () => {
   const agent = start(0.9);
