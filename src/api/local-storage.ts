@@ -79,7 +79,7 @@ export interface PodStorageUsage {
   readonly total: StorageMeasurement | undefined;
   /** Keyed by the name of the volume, including memory-backed ones. */
   readonly volumes: ReadonlyMap<string, StorageMeasurement>;
-  /** Names of volumes whose values cannot be, if there are any: of an emptyDir, or of a share on another server, which no disk of the node limits. */
+  /** Names of volumes whose values cannot be, if there are any. */
   readonly impossibleVolumes?: readonly string[];
   /** Ordered as in the statistics. */
   readonly containers: readonly ContainerStorageUsage[];

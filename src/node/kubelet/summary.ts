@@ -37,15 +37,18 @@ export function storageUsageOf(summary: unknown, nowMs: number, devices = unknow
   return usageOf({ node, pods: asList(pods).flatMap(reportedPod) }, nowMs, devices);
 }
 
-/** The same from its parts. The usage of a pod with an impossible value (negative, or larger than its file system) is unknown; a volume with one is left out alone, because it may be on another server. */
+/**
+ * The same from its parts. The usage of a pod with an impossible value (negative, or above 2^63) is unknown; a volume with one is left out alone, because it
+ * may be on another server. A value that is larger than its file system counts as the size of it: the kubelet counts an extent that files share in each of them.
+ */
 export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDevices): StorageUsage {
   const layout = diskLayoutOf(node, devices);
   const room = roomOf(node, layout);
   const known = new Map<string, PodStorageUsage>();
   const impossible = [...impossibleOfNode(node)];
   for (const { uid, name, usage } of pods) {
-    const part = impossiblePart(usage, room);
-    if (part === undefined) known.set(uid, withPossibleVolumes(usage, room.volumes));
+    const part = impossiblePart(usage);
+    if (part === undefined) known.set(uid, withinRoom(usage, room));
     else impossible.push(`pod ${name} (${part})`);
   }
   return {
@@ -142,27 +145,46 @@ const roomIn = ({ capacityBytes = 0, inodes = 0 }: FileSystemFacts): Room => ({
 });
 
 /** Names the first part of a pod whose value cannot be; undefined = none. */
-function impossiblePart({ total, containers }: PodStorageUsage, rooms: Rooms): string | undefined {
-  const parts: readonly (readonly [string, StorageMeasurement | undefined, Room])[] = [
+function impossiblePart({ total, containers }: PodStorageUsage): string | undefined {
+  const parts: readonly (readonly [string, StorageMeasurement | undefined])[] = [
     ...containers.flatMap(({ name, layer, logs }) => [
-      [`writable layer of container ${name}`, layer, rooms.layers] as const,
-      [`logs of container ${name}`, logs, rooms.logs] as const,
+      [`writable layer of container ${name}`, layer] as const,
+      [`logs of container ${name}`, logs] as const,
     ]),
-    ['total', total, rooms.total],
+    ['total', total],
   ];
-  return parts.find(([, measured, room]) => measured !== undefined && !isPossible(measured, room))?.[0];
+  return parts.find(([, measured]) => measured !== undefined && !isPossible(measured))?.[0];
 }
 
-function withPossibleVolumes(usage: PodStorageUsage, room: Room): PodStorageUsage {
-  const impossible = [...usage.volumes].filter(([, volume]) => !isPossible(volume, room));
-  if (impossible.length === 0) return usage;
-  const impossibleVolumes = impossible.map(([name]) => name);
-  const volumes = new Map([...usage.volumes].filter(([name]) => !impossibleVolumes.includes(name)));
-  return { ...usage, volumes, impossibleVolumes };
+const isPossible = ({ bytes, inodes = 0 }: StorageMeasurement): boolean =>
+  count(bytes) !== undefined && count(inodes) !== undefined;
+
+function withinRoom(usage: PodStorageUsage, rooms: Rooms): PodStorageUsage {
+  const { total, containers, volumes } = usage;
+  const impossibleVolumes = [...volumes].filter(([, volume]) => !isPossible(volume)).map(([name]) => name);
+  const possible = [...volumes].filter(([name]) => !impossibleVolumes.includes(name));
+  return {
+    ...usage,
+    total: total && atMost(total, rooms.total),
+    volumes: new Map(possible.map(([name, volume]) => [name, atMost(volume, rooms.volumes)])),
+    containers: containers.map(({ name, layer, logs }) => ({
+      name,
+      layer: layer && atMost(layer, rooms.layers),
+      logs: logs && atMost(logs, rooms.logs),
+    })),
+    ...(impossibleVolumes.length > 0 && { impossibleVolumes }),
+  };
 }
 
-const isPossible = ({ bytes, inodes = 0 }: StorageMeasurement, room: Room): boolean =>
-  bytes >= 0 && bytes <= room.bytes && inodes >= 0 && inodes <= room.inodes;
+const atMost = (measured: StorageMeasurement, room: Room): StorageMeasurement => {
+  const { bytes, inodes, atMs } = measured;
+  if (bytes <= room.bytes && (inodes ?? 0) <= room.inodes) return measured;
+  return {
+    bytes: Math.min(bytes, room.bytes),
+    inodes: inodes === undefined ? undefined : Math.min(inodes, room.inodes),
+    atMs,
+  };
+};
 
 /** Reads one entry of the field `pods`; returns nothing for one without a UID. */
 export function reportedPod(pod: unknown): readonly ReportedPod[] {

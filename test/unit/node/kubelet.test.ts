@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { usageOfPod } from '../../../src/api/local-storage.ts';
+import { usageOfPod, type StorageMeasurement } from '../../../src/api/local-storage.ts';
 import { signalsOf } from '../../../src/node/kubelet/signals.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
 import { configuredThresholds, defaultThresholds } from '../../../src/node/kubelet/thresholds.ts';
@@ -123,11 +123,8 @@ describe('a stats summary', () => {
     ['a volume that may be in memory', withMemory, volume(1e6, 200), undefined],
     ['a total below 0', shared, total(below0), 'total'],
     ['a total of both disks', apart, total(300), undefined],
-    ['a total of more than both disks', apart, total(301), 'total'],
     ['a layer on the disk of images', apart, layer(200), undefined],
-    ['a layer that is larger than the disk of images', apart, layer(201), 'writable layer of container main'],
     ['a layer on the disk of containers', splitNode, layer(300), undefined],
-    ['more inodes than there are', shared, total(1, 11), 'total'],
     ['inodes below 0', shared, logs(1, below0), 'logs of container main'],
     ['more than 2^63 without a known capacity', {}, total(2 ** 63 * 1.1), 'total'],
     ['no inodes counted', noInodes, total(1, 99), undefined],
@@ -143,11 +140,28 @@ describe('a stats summary', () => {
     },
   );
 
+  // Files that share their extents, for example.
+  test.each<readonly [string, object, object, StorageMeasurement]>([
+    ['a total', shared, total(500), { bytes: 100, inodes: 1, atMs }],
+    ['a total of more than both disks', apart, total(301), { bytes: 300, inodes: 1, atMs }],
+    ['a layer', apart, layer(201), { bytes: 200, inodes: 1, atMs }],
+    ['a layer on a disk of its own', splitNode, layer(301), { bytes: 300, inodes: 1, atMs }],
+    ['logs', apart, logs(101, 11), { bytes: 100, inodes: 10, atMs }],
+    ['an emptyDir', shared, volume(500), { bytes: 100, inodes: 1, atMs }],
+    ['inodes', shared, total(1, 11), { bytes: 1, inodes: 10, atMs }],
+  ])('a usage larger than the disk counts as the size of the disk: %s', (_, node, stats, expected) => {
+    const usage = storageUsageOf({ node, pods: [{ podRef: { uid: 'a' }, ...stats }] }, 0);
+    const { total: all, volumes, containers } = usage.pods.get('a') ?? { volumes: new Map(), containers: [] };
+    const parts = [all, volumes.get('v'), ...containers.flatMap((one) => [one.layer, one.logs])];
+    expect(parts.filter((part) => part !== undefined)).toEqual([expected]);
+    expect(usage.impossible).toEqual([]);
+  });
+
   test.each([
     { name: 'another volume', emptyDirs: ['own'], isKnown: true },
     { name: 'an emptyDir', emptyDirs: ['own', 'share'], isKnown: false },
-  ])('a volume larger than the disk is left out alone: $name', ({ emptyDirs, isKnown }) => {
-    const volume = ['share', 'own'].map((name) => ({ name, ...used(name === 'share' ? 101 : 5) }));
+  ])('a volume with an impossible value is left out alone: $name', ({ emptyDirs, isKnown }) => {
+    const volume = ['share', 'own'].map((name) => ({ name, ...used(name === 'share' ? below0 : 5) }));
     const pod = { podRef: { uid: 'a', name: 'a', namespace: 'web' }, volume, ...total(7) };
     const usage = storageUsageOf({ node: shared, pods: [pod] }, 0);
     expect(usage.impossible).toEqual([]);
