@@ -105,6 +105,40 @@ export function readLimits(
   ];
 }
 
+/** Names the limits of which a part is not measured, so that their usage is a lower bound, or unknown. A container without statistics does not run, and uses nothing of its limit. */
+export function unmeasuredLimits(
+  { storage, emptyDirs, pod, containers }: PodLimits & Pick<StoragePod, 'storage'>,
+  usage: PodStorageUsage,
+  nodeUsage: Pick<StorageUsage, 'dedicatedImageFs'>,
+): readonly string[] {
+  const isKnown = (measured: StorageMeasurement | undefined): boolean =>
+    measured !== undefined && !Number.isNaN(measured.bytes);
+  const isWhole =
+    isKnown(usage.total) && storageParts(storage, usage).every((part) => isKnown(part.measured));
+  return [
+    ...emptyDirs.flatMap(({ name }) => (isKnown(usage.volumes.get(name)) ? [] : [subjects.volume(name)])),
+    ...(pod === undefined || isWhole ? [] : [subjects.pod]),
+    ...usage.containers
+      .filter(({ name }) => containers.has(name))
+      .filter((one) => !partsOf(one, nodeUsage).every(isKnown))
+      .map(({ name }) => subjects.container(name)),
+  ];
+}
+
+const subjects = {
+  volume: (name: string): string => `volume ${name}`,
+  pod: 'the pod as a whole',
+  container: (name: string): string => `container ${name}`,
+};
+
+/** What a limit is about. */
+export const subjectOf = ({ signal, subject = '' }: Pick<LimitUsage, 'signal' | 'subject'>): string =>
+  ({
+    'emptydirfs.limit': subjects.volume(subject),
+    'ephemeralpodfs.limit': subjects.pod,
+    'ephemeralcontainerfs.limit': subjects.container(subject),
+  })[signal];
+
 /** Orders limits, the fullest first. */
 export function byFullness(a: Measured, b: Measured): number {
   const [left, right] = [fullness(a.usedBytes, a.limit.bytes), fullness(b.usedBytes, b.limit.bytes)];
@@ -126,12 +160,17 @@ function reading(
   return [{ ...of, usedBytes: measured.bytes, ...limit, measuredAtMs: measured.atMs ?? nodeUsage.atMs }];
 }
 
-/** Usage that counts for one container: its logs, and its layer unless images have a file system of their own. */
-function usageOf(
+/** What counts for one container: its logs, and its layer unless images have a file system of their own. */
+const partsOf = (
   { layer, logs }: ContainerStorageUsage,
   { dedicatedImageFs }: Pick<StorageUsage, 'dedicatedImageFs'>,
+): readonly (StorageMeasurement | undefined)[] => (dedicatedImageFs ? [logs] : [logs, layer]);
+
+function usageOf(
+  container: ContainerStorageUsage,
+  nodeUsage: Pick<StorageUsage, 'dedicatedImageFs'>,
 ): StorageMeasurement | undefined {
-  const parts = [logs, dedicatedImageFs ? undefined : layer].filter((part) => part !== undefined);
+  const parts = partsOf(container, nodeUsage).filter((part) => part !== undefined);
   if (parts.length === 0) return undefined;
   const times = parts.flatMap(({ atMs }) => atMs ?? []);
   return {

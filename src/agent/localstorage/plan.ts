@@ -28,7 +28,7 @@ import type {
   StorageDecision,
   StorageKept,
 } from './facts.ts';
-import { byFullness, hasLimits, limitsOf, readLimits } from './limits.ts';
+import { byFullness, hasLimits, limitsOf, readLimits, subjectOf, unmeasuredLimits } from './limits.ts';
 
 /** Decides which pods exceed a local storage limit, and which are near one; one verdict per pod, in the order of the pods. */
 export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalStoragePlan {
@@ -114,7 +114,7 @@ const isOurChoice = ({ limit, ...excess }: LimitUsage, { rule }: Known): boolean
 
 interface Measured {
   readonly readings: readonly LimitUsage[];
-  /** Limits whose measurements are too old, so that an excess may have been missed. */
+  /** Limits that are not measured, in part or as a whole, or too long ago, so that an excess may have been missed. */
   readonly unmeasured: readonly string[];
 }
 
@@ -124,18 +124,13 @@ function measure(pod: StoragePod, { usage, rule, now, maxAges: { usageMs } }: Kn
   if (!hasLimits(limits)) return { reason: 'NoLimit' };
   const used = usageOfPod(usage, pod);
   if (usage === undefined || used === undefined) return { reason: 'UsageUnknown', unmeasured: [] };
-  const all = readLimits({ ...limits, storage: pod.storage }, used, usage);
+  const binding = { ...limits, storage: pod.storage };
+  const all = readLimits(binding, used, usage);
   const readings = all.filter(({ measuredAtMs }) => isFresh(measuredAtMs, now, usageMs));
-  const unmeasured = all.filter((one) => !readings.includes(one)).map(subjectOf);
+  const stale = all.filter((one) => !readings.includes(one)).map(subjectOf);
+  const unmeasured = [...new Set([...stale, ...unmeasuredLimits(binding, used, usage)])];
   return readings.length === 0 ? { reason: 'UsageUnknown', unmeasured } : { readings, unmeasured };
 }
-
-const subjectOf = ({ signal, subject = '' }: LimitUsage): string =>
-  ({
-    'emptydirfs.limit': `volume ${subject}`,
-    'ephemeralpodfs.limit': 'the pod as a whole',
-    'ephemeralcontainerfs.limit': `container ${subject}`,
-  })[signal];
 
 /** Warns at the highest level that is exceeded. */
 function warningOf(

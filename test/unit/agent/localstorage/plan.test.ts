@@ -84,7 +84,7 @@ test.each<Row>([
   [
     'a container that is not in the spec is ignored',
     limited,
-    { total: 9, containers: { ghost: { logs: 800 } } },
+    { total: 9, containers: { ghost: { layer: 0, logs: 800 } } },
     underLimit,
   ],
   ['exactly evictAtPercent', scratch, { volumes: { tmp: 90 } }, underLimit, evictAt90],
@@ -180,6 +180,31 @@ test('a pod with one stale measurement is UsageUnknown, not UnderLimit', () => {
   const mixed = new Map([...pods].map(([uid, used]) => [uid, { ...used, total }]));
   const plan = planOf({ storage: { ...limited, ...scratch }, stats: { pods: mixed }, maxAges });
   expect(verdicts(plan)).toEqual([unknown]);
+});
+
+test.each<readonly [string, PlanRow['used'], unmeasured: readonly string[]]>([
+  [
+    'a volume',
+    { total: 5, containers: { main: { layer: 2, logs: 3 } } },
+    ['volume tmp', 'the pod as a whole'],
+  ],
+  [
+    'a layer',
+    { total: 3, volumes: { tmp: 1 }, containers: { main: { logs: 3 } } },
+    ['the pod as a whole', 'container main'],
+  ],
+  ['the total', { volumes: { tmp: 1 }, containers: { main: { layer: 2, logs: 3 } } }, ['the pod as a whole']],
+])(
+  'a pod of which %s is not measured is UsageUnknown, with the limits that this concerns',
+  (_, used, unmeasured) => {
+    const { kept } = planOf({ storage: { ...limited, ...scratch }, used });
+    expect(kept).toMatchObject([{ reason: 'UsageUnknown', unmeasured }]);
+  },
+);
+
+test('what is measured of a pod is enough to exceed a limit', () => {
+  const used = { total: 150, containers: { main: { logs: 3 } } };
+  expect(verdicts(planOf({ storage: { ...limited, ...scratch }, used }))).toEqual([overTotal]);
 });
 
 const planBy = (storage: Parameters<typeof governedBy>[0], facts: LocalStorageFacts): LocalStoragePlan =>
