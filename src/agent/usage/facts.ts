@@ -8,6 +8,10 @@ export interface UsageFacts {
   readonly pods: readonly StoragePod[] | undefined;
   /** Earlier measurements by the UID of the pod: after its start the kubelet measures one pod after the other. */
   readonly measuredBefore: ReadonlyMap<string, PodUse>;
+  /** Writable layers of all containers, dead ones too, as the runtime counts them: the kubelet knows only running ones. */
+  readonly layerBytes: number | undefined;
+  /** Whether the logs of pods have another file system than the kubelet's root directory; undefined = unknown. */
+  readonly areLogsApart: boolean | undefined;
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: FileSystemStats | undefined;
   readonly imageDisk: MountedImageDisk | undefined;
@@ -47,6 +51,9 @@ export interface PodUse {
   readonly pod: StoragePod;
   readonly bytes: number;
   readonly classes: Readonly<Record<PodClass, number>>;
+  /** Classes of which a part is not measured: their bytes are a lower bound. */
+  readonly partial: ReadonlySet<PodClass>;
+  readonly measuredAtMs: number;
 }
 
 export interface NamespaceUse {
@@ -54,6 +61,7 @@ export interface NamespaceUse {
   readonly pods: number;
   readonly bytes: number;
   readonly classes: Readonly<Record<PodClass, number>>;
+  readonly partial: ReadonlySet<PodClass>;
 }
 
 /** The usage of a node at one time. Lists are complete, the largest first. */
@@ -62,5 +70,7 @@ export interface MeasuredUsage {
   readonly disks: readonly DiskUse[];
   /** undefined = unknown. */
   readonly pods: readonly PodUse[] | undefined;
+  /** Running pods of which nothing, or not all is measured. */
+  readonly partial: readonly StoragePod[];
   readonly namespaces: readonly NamespaceUse[];
 }

@@ -69,8 +69,11 @@ export function observeUsage(
     ...measured.disks.flatMap(sizesOf),
     ...measured.namespaces
       .slice(0, maxNamespaces)
-      .flatMap(({ name, classes }) =>
-        podClasses.map((one) => [namespaceKey(name, one), classes[one]] as const),
+      // The first measurement of a part is no growth.
+      .flatMap(({ name, classes, partial }) =>
+        podClasses
+          .filter((one) => !partial.has(one))
+          .map((one) => [namespaceKey(name, one), classes[one]] as const),
       ),
   ];
   const trends = new Map([...before.trends].filter(([, { latest }]) => atMs - latest.atMs <= windowMs));

@@ -1,5 +1,7 @@
+import { isSameFileSystem } from '../../api/file-system.ts';
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { ContainerInventory, ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
@@ -11,6 +13,7 @@ import { diskFillsDespiteCollection } from './events.ts';
 import type { PodUse } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
 import { measureUsage } from './measure.ts';
+import { partialText } from './words.ts';
 import { showUsage, type UsageMetrics } from './metrics.ts';
 import { planUsage, type UsagePlan } from './plan.ts';
 
@@ -19,6 +22,9 @@ export interface UsageDeps {
   readonly kubelet: (signal: AbortSignal) => Promise<StorageUsage>;
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
+  readonly runtime: Pick<ContainerRuntime, 'containerStats'>;
+  /** The file system of the logs of pods. */
+  readonly logDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
   /** The pods bound to the node; undefined = unknown. */
   readonly pods: () => readonly StoragePod[] | undefined;
   /** Inventories of the last passes. */
@@ -48,6 +54,8 @@ export class UsageManager {
   #warnedMs: number | undefined;
   /** Pods by their UIDs. */
   #measured: ReadonlyMap<string, PodUse> = new Map();
+  /** UIDs of pods of which not all was measured in the last pass. */
+  #partial: ReadonlySet<string> = new Set();
   /** What could not be read in the last pass, without its numbers. */
   #failed = '';
 
@@ -73,10 +81,13 @@ export class UsageManager {
         return undefined;
       }
     };
-    const [kubelet, nodeDisk, imageDisk] = await Promise.all([
+    const [kubelet, nodeDisk, imageDisk, logDisk, layerBytes] = await Promise.all([
       tried('usage of the pods', this.#deps.kubelet(signal)),
       tried('disk of the kubelet', this.#deps.nodeDisk(signal)),
       tried('disk of images', this.#deps.imageDisk(signal)),
+      // Without it logs count on the disk of the kubelet, where they usually are.
+      this.#deps.logDisk(signal).catch(() => undefined),
+      this.#layerBytes(signal).catch(() => undefined),
     ]);
     if (kubelet !== undefined && kubelet.impossible.length > 0)
       unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);
@@ -84,6 +95,8 @@ export class UsageManager {
       kubelet,
       nodeDisk,
       imageDisk,
+      layerBytes,
+      areLogsApart: nodeDisk && logDisk && !isSameFileSystem(nodeDisk, logDisk),
       pods: pods(),
       measuredBefore: this.#measured,
       images: images(),
@@ -99,12 +112,20 @@ export class UsageManager {
     if (measured.pods !== undefined) this.#measured = new Map(measured.pods.map((one) => [one.pod.uid, one]));
     else if (kubelet !== undefined && facts.pods !== undefined)
       unknown.push('usage of the pods: not measured yet by the kubelet');
+    const lasting = measured.partial.filter(({ uid }) => this.#partial.has(uid));
+    if (lasting.length > 0) unknown.push(partialText(lasting));
+    this.#partial = new Set(measured.partial.map(({ uid }) => uid));
     this.#history = observeUsage(this.#history, measured, freedBytes());
     const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;
     this.#warn(plan);
     this.#logFailed(failed);
+  }
+
+  async #layerBytes(signal: AbortSignal): Promise<number> {
+    const stats = await this.#deps.runtime.containerStats(signal);
+    return stats.reduce((all, { writableLayerBytes = 0 }) => all + writableLayerBytes, 0);
   }
 
   /** After a jump of the clock the growth is unknown. */

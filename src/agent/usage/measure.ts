@@ -1,6 +1,7 @@
 import { isSameFileSystem } from '../../api/file-system.ts';
-import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
+import { storageParts, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import { isFinished } from '../../api/pod-phase.ts';
+import { isFresh, maxAges } from '../../gc/pod-evictions.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import {
   podClasses,
@@ -16,56 +17,91 @@ import {
 /** Adds up what uses the disks of a node. */
 export function measureUsage(facts: UsageFacts): MeasuredUsage {
   const pods = podUses(facts);
-  return { at: facts.now, disks: disksOf(facts, pods), pods, namespaces: namespaceUses(pods ?? []) };
+  const unmeasured = pods === undefined ? [] : unmeasuredPods(facts, pods);
+  return {
+    at: facts.now,
+    disks: disksOf(facts, pods),
+    pods,
+    partial: [...(pods ?? []).filter(({ partial }) => partial.size > 0).map(({ pod }) => pod), ...unmeasured],
+    namespaces: namespaceUses(pods ?? [], unmeasured),
+  };
 }
 
 /** undefined = the pods are not known, or none of the running ones is measured. */
-function podUses({ kubelet, pods, measuredBefore }: UsageFacts): readonly PodUse[] | undefined {
+function podUses(facts: UsageFacts): readonly PodUse[] | undefined {
+  const { kubelet, pods } = facts;
   if (kubelet === undefined || pods === undefined) return undefined;
   const running = pods.filter((pod) => !isFinished(pod));
-  const measured = running.flatMap((pod) => podUse(pod, kubelet) ?? measuredBefore.get(pod.uid) ?? []);
+  const measured = running.flatMap((pod) => lastingUse(pod, kubelet, facts) ?? []);
   if (running.length > 0 && measured.length === 0) return undefined;
-  const finished = pods.filter((pod) => isFinished(pod)).flatMap((pod) => podUse(pod, kubelet) ?? []);
+  const finished = pods.filter((pod) => isFinished(pod)).flatMap((pod) => podUse(pod, kubelet, facts) ?? []);
   return [...measured, ...finished].toSorted((a, b) => b.bytes - a.bytes);
 }
 
-/** undefined = the pod, or one of its emptyDirs, is not measured. */
-function podUse(pod: StoragePod, kubelet: StorageUsage): PodUse | undefined {
-  const usage = usageOfPod(kubelet, pod);
-  if (usage === undefined) return undefined;
-  const { containers, volumes } = usage;
-  const onDisk = pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory);
-  const sizes = onDisk.flatMap(({ name }) => volumes.get(name)?.bytes ?? []);
-  if (sizes.length < onDisk.length) return undefined;
-  const classes = {
-    layers: sum(containers.map(({ layer }) => layer?.bytes ?? 0)),
-    volumes: sum(sizes),
-    logs: sum(containers.map(({ logs }) => logs?.bytes ?? 0)),
-  };
-  return { pod, bytes: sum(Object.values(classes)), classes };
+/** The usage of a pod; while a part of it is not measured, that of some minutes ago. */
+function lastingUse(pod: StoragePod, kubelet: StorageUsage, facts: UsageFacts): PodUse | undefined {
+  const { measuredBefore, now } = facts;
+  const use = podUse(pod, kubelet, facts);
+  if (use?.partial.size === 0) return use;
+  const before = measuredBefore.get(pod.uid);
+  const isLasting = before?.partial.size === 0 && isFresh(before.measuredAtMs, now, maxAges.usageMs);
+  return isLasting ? before : use;
 }
 
-function namespaceUses(pods: readonly PodUse[]): readonly NamespaceUse[] {
+/** undefined = nothing of the pod is measured, or one of its emptyDirs has an impossible value. */
+function podUse(
+  pod: StoragePod,
+  kubelet: StorageUsage,
+  { now }: Pick<UsageFacts, 'now'>,
+): PodUse | undefined {
+  const usage = usageOfPod(kubelet, pod);
+  if (usage === undefined) return undefined;
+  const parts = storageParts(pod.storage, usage);
+  const of = (one: PodClass): number =>
+    sum(parts.map(({ kind, measured }) => (kind === one ? (measured?.bytes ?? 0) : 0)));
+  const classes = { layers: of('layers'), volumes: of('volumes'), logs: of('logs') };
+  return {
+    pod,
+    bytes: sum(Object.values(classes)),
+    classes,
+    partial: new Set(parts.flatMap(({ kind, measured }) => (measured === undefined ? [kind] : []))),
+    measuredAtMs: now.getTime(),
+  };
+}
+
+/** A pod that is pending hardly uses anything. */
+const unmeasuredPods = ({ pods = [] }: UsageFacts, measured: readonly PodUse[]): readonly StoragePod[] => {
+  const known = new Set(measured.map(({ pod }) => pod.uid));
+  return pods.filter(({ uid, phase }) => phase === 'Running' && !known.has(uid));
+};
+
+function namespaceUses(pods: readonly PodUse[], unmeasured: readonly StoragePod[]): readonly NamespaceUse[] {
   const groups = Map.groupBy(pods, ({ pod }) => pod.namespace);
+  const unknown = new Set(unmeasured.map(({ namespace }) => namespace));
   return [...groups]
     .map(([name, all]) => {
       const of = (one: PodClass): number => sum(all.map(({ classes }) => classes[one]));
       const classes = { layers: of('layers'), volumes: of('volumes'), logs: of('logs') };
-      return { name, pods: all.length, bytes: sum(Object.values(classes)), classes };
+      const partial = new Set(unknown.has(name) ? podClasses : all.flatMap((one) => [...one.partial]));
+      return { name, pods: all.length, bytes: sum(Object.values(classes)), classes, partial };
     })
     .toSorted((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
 /** Nothing for a file system that could not be read, or if it is unknown whether the kubelet uses it. */
 function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readonly DiskUse[] {
-  const { nodeDisk, imageDisk } = facts;
+  const { nodeDisk, imageDisk, kubelet } = facts;
   const ofPods = podTotals(pods);
+  const layerBytes = ofPods.layers === undefined ? undefined : Math.max(ofPods.layers, facts.layerBytes ?? 0);
   const own = kubeletParts(facts, ofPods);
-  const images = [imageParts(facts, ofPods.layers), layerParts(ofPods.layers)];
-  switch (isDedicated(facts)) {
+  const layers = layerParts(layerBytes);
+  // Then layers are on the file system of the kubelet (KEP-4191), and the runtime does not count them for images.
+  const isSplit = kubelet?.splitContainerFs === true;
+  const images = [imageParts(facts, isSplit ? 0 : layerBytes), ...(isSplit ? [] : [layers])];
+  switch (isSplit || isDedicated(facts)) {
     case true:
       return [
-        ...(nodeDisk === undefined ? [] : [diskUse('nodefs', nodeDisk, [own])]),
+        ...(nodeDisk === undefined ? [] : [diskUse('nodefs', nodeDisk, isSplit ? [layers, own] : [own])]),
         ...(imageDisk === undefined ? [] : [diskUse('imagefs', imageDisk, images)]),
       ];
     case false: {
@@ -132,16 +168,22 @@ function imageParts(
   };
 }
 
-function kubeletParts({ containers }: UsageFacts, ofPods: ReturnType<typeof podTotals>): Parts {
+/** Logs on a file system of their own, such as a partition for /var/log, are none of these. */
+function kubeletParts({ containers, areLogsApart }: UsageFacts, ofPods: ReturnType<typeof podTotals>): Parts {
   const { logs, orphans } = containers ?? {};
   const orphanedLogs = orphans?.logDirectories?.bytes ?? 0;
   return {
     classes: [
       ['volumes', ofPods.volumes],
-      ['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)],
-      ['orphans', orphans && orphanedLogs + (orphans.podDirectories?.bytes ?? 0)],
+      ...(areLogsApart === true
+        ? []
+        : ([['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)]] as const)),
+      [
+        'orphans',
+        orphans && (areLogsApart === true ? 0 : orphanedLogs) + (orphans.podDirectories?.bytes ?? 0),
+      ],
     ],
-    collectableBytes: logs?.removableBytes,
+    collectableBytes: areLogsApart === true ? 0 : logs?.removableBytes,
   };
 }
 

@@ -97,7 +97,7 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
     ? undefined
     : metaTime(new Date(at.getTime() + seconds * 1000));
 
-const podOf = ({ pod, bytes, classes }: PodUse): NonNullable<NodeUsage['pods']>[number] => ({
+const podOf = ({ pod, bytes, classes, partial }: PodUse): NonNullable<NodeUsage['pods']>[number] => ({
   namespace: pod.namespace,
   name: pod.name,
   uid: pod.uid,
@@ -105,6 +105,7 @@ const podOf = ({ pod, bytes, classes }: PodUse): NonNullable<NodeUsage['pods']>[
   layersBytes: classes.layers,
   volumesBytes: classes.volumes,
   logsBytes: classes.logs,
+  lowerBound: partial.size > 0 ? true : undefined,
   limitBytes: limitOf(pod),
 });
 
@@ -117,7 +118,7 @@ function limitOf({ storage: { containers } }: StoragePod): number | undefined {
 }
 
 const namespaceOf = (
-  { name, pods, bytes, classes }: NamespaceUse,
+  { name, pods, bytes, classes, partial }: NamespaceUse,
   history: UsageHistory,
 ): NonNullable<NodeUsage['namespaces']>[number] => ({
   name,
@@ -126,6 +127,7 @@ const namespaceOf = (
   layersBytes: classes.layers,
   volumesBytes: classes.volumes,
   logsBytes: classes.logs,
+  lowerBound: partial.size > 0 ? true : undefined,
   growthBytesPerHour: namespaceGrowth(name, history),
 });
 

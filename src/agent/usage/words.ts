@@ -1,3 +1,5 @@
+import type { StoragePod } from '../../api/local-storage.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { DiskUse } from './facts.ts';
 import type { DiskForecast, Grower } from './forecast.ts';
@@ -14,6 +16,15 @@ export function explainForecast(
     `At ${rate}, ${name} is full in ${aboutText(fullSeconds)}${afterText(collectableBytes, fullAfterCollectionSeconds)}.`,
     ...(first === undefined ? [] : [growerText(first)]),
   ].join(' ');
+}
+
+const maxNames = 3;
+
+/** Pods whose sums are lower bounds. */
+export function partialText(pods: readonly Pick<StoragePod, 'namespace' | 'name'>[]): string {
+  const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).toSorted();
+  const more = names.length - maxNames;
+  return `usage of ${counted(names.length, 'pod')}, measured in part or not at all: ${names.slice(0, maxNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function afterText(collectableBytes: number, seconds: number | undefined): string {

@@ -95,6 +95,7 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
     nodeDisk: (signal) => statFs(kubeletRoot, signal),
+    logDisk: (signal) => statFs(podLogs, signal),
   };
   const kubelet = kubeletOf(deps, statFs);
   const inventories: Inventories = { removedImages: [], removedOthers: [] };
@@ -168,6 +169,7 @@ interface Place {
   readonly logs: LocalLogs;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
+  readonly logDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
 }
 
 /** Inventories of the last passes; undefined = the last pass had none. */
@@ -304,14 +306,16 @@ interface UsageSources {
 }
 
 function usageManager(
-  { registry, log, caches, recorder }: AgentUnitsDeps,
-  { nodeDisk, imageDisk: disk }: Place,
+  { registry, log, runtime, caches, recorder }: AgentUnitsDeps,
+  { nodeDisk, logDisk, imageDisk: disk }: Place,
   { kubelet, inventories, freedBytes }: UsageSources,
 ): UsageManager {
   return new UsageManager({
     clock,
     recorder,
+    runtime,
     nodeDisk,
+    logDisk,
     freedBytes,
     imageDisk: disk,
     kubelet: (signal) => kubelet.usage(signal),

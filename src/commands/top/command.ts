@@ -7,7 +7,7 @@ import { colorOption, hasColours } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 import { podFilterOf, withPodFilter } from '../plan/command.ts';
 
-const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, or its report lists only the largest 20 pods, 64 namespaces and 64 images; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
+const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
 
 Examples:
   # the nodes, the fullest first, and when they will be full

@@ -14,7 +14,7 @@ export interface NamespaceRow {
   readonly logsBytes: number | undefined;
   /** Absent if unknown, or if nothing grows. */
   readonly growthBytesPerHour: number | undefined;
-  /** Whether a node may have more of it: one that lists no namespaces, or not all. */
+  /** Whether a node may have more of it: one that lists no namespaces, or not all, or has not measured all of its pods. */
   readonly lowerBound: boolean;
   /** The earliest of its nodes. */
   readonly measuredTime: string | undefined;
@@ -45,7 +45,8 @@ export function namespaceRows(
       volumesBytes: sumOf(group.map(({ volumesBytes }) => volumesBytes)),
       logsBytes: sumOf(group.map(({ logsBytes }) => logsBytes)),
       growthBytesPerHour: growth > 0 ? growth : undefined,
-      lowerBound: incomplete.some((listed) => !listed.has(name)),
+      lowerBound:
+        group.some(({ lowerBound }) => lowerBound) || incomplete.some((listed) => !listed.has(name)),
       measuredTime: timesOf(group.map(({ measuredTime }) => measuredTime))[0],
       stale: group.some(({ stale }) => stale),
     };

@@ -224,7 +224,7 @@ function namespaceLayout(
 const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
   { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },
   { title: 'POD', text: ({ name }) => name, max: 253 },
-  number('BYTES', ({ bytes }) => sizeOf(bytes)),
+  number('BYTES', ({ bytes, lowerBound }) => `${lowerBound === true ? '≥' : ''}${sizeOf(bytes)}`),
   number('LAYERS', ({ layersBytes }) => sizeOf(layersBytes)),
   number('VOLUMES', ({ volumesBytes }) => sizeOf(volumesBytes)),
   number('LOGS', ({ logsBytes }) => sizeOf(logsBytes)),

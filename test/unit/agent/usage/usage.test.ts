@@ -25,6 +25,8 @@ function node(over: Partial<UsageDeps> = {}) {
     kubelet: () => Promise.resolve(usage({})),
     nodeDisk: () => Promise.resolve(disk(50, size)),
     imageDisk: () => Promise.resolve(disk(50, size)),
+    logDisk: () => Promise.resolve(disk(50, size)),
+    runtime: { containerStats: () => Promise.resolve([]) },
     pods: () => [],
     images: () => images(),
     containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0 } }),
@@ -54,7 +56,7 @@ const pods = [
 ];
 const used: Readonly<Record<string, Used>> = {
   db: { volumes: { data: 3072, shm: 9999 }, containers: { main: { layer: 1024, logs: 512 } } },
-  api: { containers: { main: { layer: 512 } } },
+  api: { containers: { main: { layer: 512, logs: 0 } } },
 };
 const measuredPods = { pods: () => pods, kubelet: () => Promise.resolve(usage(used)) };
 
@@ -103,6 +105,44 @@ describe('what uses a disk', () => {
     ]);
     expect(fileSystems?.[0]).not.toHaveProperty('layersBytes');
     expect(fileSystems?.[1]).not.toHaveProperty('logsBytes');
+  });
+
+  test('logs on a partition of their own use no disk that is listed', async () => {
+    const logs = { bytes: 25 * gib, removableBytes: 20 * gib };
+    const orphan = { count: 1, bytes: gib, largest: [], isReadOnly: false };
+    const orphans = { podDirectories: orphan, logDirectories: orphan, podCgroups: undefined };
+    const found = await node({
+      ...measuredPods,
+      containers: () => ({ ...containers, logs, orphans }),
+      logDisk: () => Promise.resolve(disk(5, { device: 3 })),
+    }).measure();
+    expect(found.fileSystems?.[0]).toMatchObject({ orphansBytes: gib, otherBytes: 36 * gib });
+    expect(found.fileSystems?.[0]).not.toHaveProperty('logsBytes');
+    expect(found.fileSystems?.[0]?.collectableBytes).toBeLessThan(10 * gib);
+    expect(found.namespaces?.[0]).toMatchObject({ name: 'web', logsBytes: gib / 2 });
+  });
+
+  test('layers on the disk of the kubelet, and images on their own (KEP-4191)', async () => {
+    const layout = { dedicatedImageFs: true, splitContainerFs: true };
+    const { fileSystems } = await node({
+      ...measuredPods,
+      kubelet: () => Promise.resolve(usage(used, layout)),
+      imageDisk: () => Promise.resolve(disk(20, { device: 2, usedBytes: 10 * gib })),
+    }).measure();
+    expect(fileSystems).toMatchObject([
+      { name: 'nodefs', layersBytes: 1.5 * gib, volumesBytes: 3 * gib },
+      { name: 'imagefs', imagesInUseBytes: 5 * gib, imagesUnusedBytes: 5 * gib },
+    ]);
+    expect(fileSystems?.[1]).not.toHaveProperty('layersBytes');
+  });
+
+  test('layers of dead containers, which the kubelet does not report, are no images', async () => {
+    const stats = [1.5 * gib, 4 * gib, undefined].map((writableLayerBytes, i) => ({
+      ...{ id: `c${i}`, labels: {}, writableLayerBytes, writableLayerInodes: undefined },
+    }));
+    const runtime = { containerStats: () => Promise.resolve(stats) };
+    const { fileSystems } = await node({ ...measuredPods, runtime }).measure();
+    expect(fileSystems).toMatchObject([{ layersBytes: 5.5 * gib, imagesInUseBytes: 2.25 * gib }]);
   });
 
   const broken = () => Promise.reject(new Error('EIO'));
@@ -194,18 +234,38 @@ describe('what uses a disk', () => {
     expect(namespaces?.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 
-  test('a pod that is not measured again has its last usage as long as it runs', async () => {
+  test('a pod of which a part is not measured has its last usage for five minutes, then that of the other parts as a lower bound', async () => {
     let now = used;
     let bound = pods;
     const kubelet = () => Promise.resolve(usage(now));
-    const { measure, log } = node({ pods: () => bound, kubelet });
+    const { measure, log, clock } = node({ pods: () => bound, kubelet });
     await measure();
-    now = { api: used['api'] ?? {}, db: { containers: { main: { layer: 1024 } } } };
+    now = { api: used['api'] ?? {}, db: { containers: { main: { layer: 2048, logs: 512 } } } };
+    clock.advance(5 * minuteMs);
     const { namespaces } = await measure();
     expect(namespaces?.map(({ name, bytes }) => [name, bytes])).toEqual([
       ['web', 4.5 * gib],
       ['shop', gib / 2],
     ]);
+    clock.advance(1);
+    const later = await measure();
+    expect(later.namespaces).toMatchObject([
+      { name: 'web', bytes: 2.5 * gib, layersBytes: 2 * gib, volumesBytes: 0, lowerBound: true },
+      { name: 'shop', bytes: gib / 2 },
+    ]);
+    expect(later.pods?.map(({ name, lowerBound }) => [name, lowerBound])).toEqual([
+      ['db', true],
+      ['api', undefined],
+    ]);
+    // A new pod is not measured at once.
+    expect(later.unknown).toBeUndefined();
+    expect(await measure()).toMatchObject({
+      unknown: 'usage of 1 pod, measured in part or not at all: web/db',
+      fileSystems: [{ layersBytes: 2.5 * gib, imagesInUseBytes: 3.75 * gib }],
+    });
+    now = { api: used['api'] ?? {} };
+    bound = [...pods, storagePod('other', {}, { namespace: 'shop' })];
+    expect((await measure()).namespaces).toMatchObject([{ name: 'shop', pods: 1, lowerBound: true }]);
     bound = pods.slice(1);
     expect((await measure()).namespaces?.map(({ name }) => name)).toEqual(['shop']);
     expect(log.lines).toEqual([]);
@@ -380,7 +440,7 @@ describe('when a disk is full', () => {
 
   test('without a history nothing is known about the time', () => {
     const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0 };
-    const measured = { at: new Date(), disks: [], pods: undefined, namespaces: [] };
+    const measured = { at: new Date(), disks: [], pods: undefined, partial: [], namespaces: [] };
     const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: new Map() }, noHistory, measured);
     expect(forecast).toMatchObject({
       bytesPerHour: undefined,
