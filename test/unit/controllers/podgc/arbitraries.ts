@@ -31,7 +31,8 @@ export const lineOf = ({ target: { uid, markFailed }, reason, policy: { name } }
   `${uid} ${reason} ${name} ${markFailed}`;
 
 const keep = { 'gc.dustpan.dev/keep': 'true' };
-export const rarely = (n: number) => fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
+export const rarely = (n: number): fc.Arbitrary<boolean> =>
+  fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
 export const jobTracking = 'batch.kubernetes.io/job-tracking';
 
 /** Pods share their labels objects, as in the cache. */
