@@ -166,6 +166,25 @@ function matchedName(name: string, rules: readonly ((name: string) => boolean)[]
   return { name, repository: reference === undefined ? name : repositoryOf(reference), matches };
 }
 
+/**
+ * Returns a function that checks whether an image may have had a tag that the pattern matches: it has no tag now, and is of such a repository. A pull of
+ * the same tag takes it from the older image.
+ */
+export function formerTag(pattern: string): (image: NamedImage) => boolean {
+  const { tag, digest } = parseImageReference(pattern) ?? {};
+  if (tag === undefined || digest !== undefined) return () => false;
+  const isOfRepository = patternMatcher(pattern.trim().slice(0, -tag.length - 1));
+  return ({ tags, digests }) =>
+    tags.length === 0 &&
+    digests.some((name) => isOfRepository(name) || isOfRepository(normaliseReference(name)));
+}
+
+/** Returns a function that checks whether a reference, as in the spec of a pod, matches a pattern. */
+export function referenceMatcher(pattern: string): (reference: string) => boolean {
+  const matches = patternMatcher(pattern);
+  return (reference) => matches(reference) || matches(normaliseReference(reference));
+}
+
 /** At the end of a pattern: it names one image. */
 const wholeDigest = /@\w+:[\da-f]{64,}$/i;
 

@@ -136,7 +136,11 @@ export class ImageGcManager {
       rule.kind === 'governed' ? await this.#act(rule, { plan, observed, relief }, signal) : undefined;
     const stateTrouble = await this.#writeState();
     const outcome = outcomeOf({ ...observed, plan, results, diskTrouble: observed.trouble });
-    const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, observed.now);
+    const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, {
+      now: observed.now,
+      containers: observed.facts.containers,
+      pods: observed.facts.pods,
+    });
     if (rule.kind === 'governed') {
       await this.#recordEvents({ plan, observed, results }, outcome, signal);
       this.#recordHold(rule.policy, inventory.held);

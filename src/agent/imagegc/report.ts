@@ -1,5 +1,6 @@
 import type { DiskSignal, ReclaimResult } from '../../api/node-pressure.ts';
-import { imageSelection } from '../../api/image-reference.ts';
+import { formerTag, imageSelection, referenceMatcher } from '../../api/image-reference.ts';
+import { podUidOf } from '../../api/pod-ref.ts';
 import { hasEnded, type RemoveEntry } from '../../api/policy/policy.ts';
 import { imageRemoveReasons } from '../../api/reasons.ts';
 import type {
@@ -21,6 +22,7 @@ import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.
 import {
   bytesOf,
   type ImageDecision,
+  type ImageGcFacts,
   type ImageGcPlan,
   type ImageRemoval,
   type JudgedImage,
@@ -218,7 +220,7 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  now: Date,
+  { now, ...users }: ImageUsers & { readonly now: Date },
 ): ImageInventory {
   const { kept, removals } = plan;
   const removed = removedBy(results);
@@ -236,7 +238,7 @@ export function inventoryOf(
     listed: largest.slice(0, maxListed).map(listedOf),
     disk,
     held: heldImages(plan, now),
-    removeList: removeProgress(plan.rule?.remove ?? [], images, now),
+    removeList: removeProgress(plan.rule?.remove ?? [], images, { now, ...users }),
     offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, image }, reason }) => ({
       kind: 'Image',
       id,
@@ -248,11 +250,14 @@ export function inventoryOf(
   };
 }
 
+/** What uses images: undefined = unknown. */
+type ImageUsers = Pick<ImageGcFacts, 'containers' | 'pods'>;
+
 /** Counts the images that are left of each entry; one that several entries match counts for each. */
 function removeProgress(
   entries: readonly RemoveEntry[],
   images: readonly ImageDecision[],
-  now: Date,
+  { now, ...users }: ImageUsers & { readonly now: Date },
 ): ImageInventory['removeList'] {
   const active = entries.filter((entry) => !hasEnded(entry, now));
   if (active.length === 0) return undefined;
@@ -260,8 +265,25 @@ function removeProgress(
     const selectionOf = imageSelection([image]);
     const left = images.filter(({ target }) => selectionOf(target.image).index >= 0);
     const inUse = left.filter(({ target }) => isUsed(target)).length;
-    return { image, inUse, kept: left.length - inUse };
+    const [mayBe, isNamed] = [formerTag(image), referenceMatcher(image)];
+    const untagged = images.filter(
+      ({ target }) => !left.some((one) => one.target === target) && mayBe(target.image),
+    );
+    const usedAs = untagged.filter(({ target }) => referencesOf(target.holds.usedBy, users).some(isNamed));
+    return {
+      image,
+      inUse: inUse + usedAs.length,
+      kept: left.length - inUse,
+      untagged: untagged.length - usedAs.length,
+    };
   });
+}
+
+/** The images that the pod of a container names: one of them is that of the container. */
+function referencesOf(id: string | undefined, { containers = [], pods = [] }: ImageUsers): readonly string[] {
+  const container = containers.find((one) => one.id === id);
+  const uid = container && podUidOf(container);
+  return pods.find((pod) => pod.uid === uid || (uid !== undefined && pod.configHash === uid))?.images ?? [];
 }
 
 /** Whether the policy protects it, by `keep` or by `only`. */

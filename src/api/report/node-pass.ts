@@ -81,6 +81,8 @@ export interface RemoveProgress {
   readonly inUse: number;
   /** Left for another reason. */
   readonly kept: number;
+  /** Images without a tag of a repository of which the entry names a tag: a newer image may have taken it. */
+  readonly untagged: number;
 }
 
 export interface HeldImages {

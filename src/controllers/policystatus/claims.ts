@@ -159,21 +159,25 @@ function removalsClaim({ policy, stored, removals }: StatusFacts): readonly Clai
   }
   const message = cut(texts);
   if (left.length === 0) return [{ type, status: 'True', reason: 'Removed', message }];
-  return left.every(isUnreported)
-    ? [{ type, status: 'Unknown', reason: 'NodesNotReported', message }]
-    : [{ type, status: 'False', reason: 'ImagesLeft', message }];
+  if (!left.every(isUnsure)) return [{ type, status: 'False', reason: 'ImagesLeft', message }];
+  return left.some(({ untagged }) => untagged > 0)
+    ? [{ type, status: 'Unknown', reason: 'TagsUnknown', message }]
+    : [{ type, status: 'Unknown', reason: 'NodesNotReported', message }];
 }
 
 const isLeft = ({ nodes, gone }: RemovalProgress): boolean => nodes === 0 || gone < nodes;
 
-/** Every node that reports the entry is without the images. */
-const isUnreported = ({ nodes, gone, unknown }: RemovalProgress): boolean =>
-  unknown > 0 && gone + unknown === nodes;
+/** No node is known to have the images, but some may. */
+const isUnsure = ({ inUse, kept, untagged, unknown }: RemovalProgress): boolean =>
+  inUse + kept === 0 && untagged + unknown > 0;
 
-function removalText({ image, nodes, gone, inUse, kept, unknown }: RemovalProgress): string {
+function removalText({ image, nodes, gone, inUse, kept, untagged, unknown }: RemovalProgress): string {
   const others = [
     ...(inUse > 0 ? [`in use on ${inUse}`] : []),
     ...(kept > 0 ? [`kept on ${kept} for another reason`] : []),
+    ...(untagged > 0
+      ? [`perhaps left on ${untagged} without its tag (add an entry with its digest, *@sha256:…)`]
+      : []),
     ...(unknown > 0 ? [`not reported by ${unknown}`] : []),
   ];
   return [`${image}: gone from ${gone} of ${nodes} nodes`, ...others].join(', ');

@@ -73,6 +73,8 @@ export interface RemovalProgress {
   readonly gone: number;
   readonly inUse: number;
   readonly kept: number;
+  /** Nodes of which all images left have no tag: these may be others. */
+  readonly untagged: number;
   /** No recent report about the entry. */
   readonly unknown: number;
 }
@@ -112,9 +114,10 @@ function progressOf(
   return {
     image,
     nodes: reports.length,
-    gone: left.filter(({ inUse, kept }) => inUse + kept === 0).length,
+    gone: left.filter(({ inUse, kept, untagged }) => inUse + kept + untagged === 0).length,
     inUse: left.filter(({ inUse }) => inUse > 0).length,
     kept: left.filter(({ kept }) => kept > 0).length,
+    untagged: left.filter(({ inUse, kept, untagged }) => inUse + kept === 0 && untagged > 0).length,
     unknown: reports.length - left.length,
   };
 }

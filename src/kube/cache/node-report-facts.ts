@@ -137,7 +137,8 @@ function removeListOf(status: Unchecked<NodeGCReportStatus>): readonly RemovePro
   return listed.slice(0, maxRequests).flatMap((one) => {
     const [inUse, kept] = [countOf(one.inUse), countOf(one.kept)];
     if (inUse === undefined || kept === undefined) return [];
-    return [{ image: bounded(asText(one.image), maxPattern), inUse, kept }];
+    const untagged = countOf(one.untagged) ?? 0;
+    return [{ image: bounded(asText(one.image), maxPattern), inUse, kept, untagged }];
   });
 }
 

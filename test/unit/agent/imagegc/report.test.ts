@@ -5,7 +5,7 @@ import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/age
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { facts, governedBy, imageRule } from './builders.ts';
+import { facts, governedBy, imageRule, nodePod } from './builders.ts';
 
 const given = { governance: governedBy(imageRule()), now };
 const disk = { capacityBytes: 10_000, availableBytes: 1_000 };
@@ -124,13 +124,43 @@ test('the remove list counts the images that are left of each entry that has not
     containers: [container('a')],
   });
   const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
-  const listOf = (done: RemovalResults | undefined) => inventoryOf(made, done, undefined, now).removeList;
+  const listOf = (done: RemovalResults | undefined) =>
+    inventoryOf(made, done, undefined, { ...given, now }).removeList;
   expect(listOf(undefined)).toEqual([
-    { image: 'a', inUse: 1, kept: 1 },
-    { image: 'b', inUse: 0, kept: 1 },
-    { image: 'd', inUse: 0, kept: 0 },
+    { image: 'a', inUse: 1, kept: 1, untagged: 0 },
+    { image: 'b', inUse: 0, kept: 1, untagged: 0 },
+    { image: 'd', inUse: 0, kept: 0, untagged: 0 },
   ]);
   const removed = made.removals.filter(({ reason }) => reason === 'RemoveListed');
-  expect(listOf(results({ removed }))?.[1]).toEqual({ image: 'b', inUse: 0, kept: 0 });
-  expect(inventoryOf(plan, undefined, undefined, now).removeList).toBeUndefined();
+  expect(listOf(results({ removed }))?.[1]).toEqual({ image: 'b', inUse: 0, kept: 0, untagged: 0 });
+  expect(inventoryOf(plan, undefined, undefined, { ...given, now }).removeList).toBeUndefined();
+});
+
+describe('an image that has lost its tag', () => {
+  const digest = (char: string): string => `sha256:${char.repeat(64)}`;
+  const app = 'registry.example.com/app';
+  const old = image('old', { tags: [], digests: [`${app}@${digest('a')}`] });
+  const corrected = image('new', { tags: [`${app}:1.2.3`], digests: [`${app}@${digest('b')}`] });
+  const none = { containers: [], pods: [] };
+  const ranBy = (reference: string) => ({
+    containers: [container('c', { imageId: old.id })],
+    pods: [nodePod('pod', [reference])],
+  });
+  const left = (inUse: number, kept: number, untagged: number) => ({ inUse, kept, untagged });
+
+  test.each<readonly [string, string, Pick<ImageGcFacts, 'containers' | 'pods'>, ReturnType<typeof left>]>([
+    ['is in use, if its pod names the tag', `${app}:1.2*`, ranBy(`${app}:1.2.3`), left(2, 0, 0)],
+    ['is perhaps left, if its pod names another', `${app}:1.2*`, ranBy(`${app}:2`), left(0, 1, 1)],
+    ['is perhaps left without a pod', `${app}:1.2*`, none, left(0, 1, 1)],
+    ['in any registry', '*/app:1.2*', none, left(0, 1, 1)],
+    ['is not of another repository', 'registry.example.com/web:1.2*', none, left(0, 0, 0)],
+    ['is found by its digest', `${app}@${digest('a')}`, none, left(0, 1, 0)],
+    ['is found by its repository', app, none, left(0, 2, 0)],
+  ])('%s', (_, pattern, users, expected) => {
+    const given = facts([old, corrected], users);
+    const remove = [{ image: pattern, untilMs: now.getTime() + 1 }];
+    const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
+    const { removeList } = inventoryOf(made, undefined, undefined, { ...given, now });
+    expect(removeList).toEqual([{ image: pattern, ...expected }]);
+  });
 });

@@ -39,7 +39,9 @@ const imagePass = (over: Parameters<typeof pass>[1]) => pass('imagegc', over);
 const failed = { passes: passes(imagePass({ result: 'Failed' }), containerPass) };
 const removed = { passes: passes(imagePass({ result: 'Succeeded', removed: 1 }), containerPass) };
 const removable = (count: number, bytes: number) => ({ images: images({ removable: { count, bytes } }) });
-const listing = (inUse: number) => ({ images: images({ removeList: [{ image: 'a', inUse, kept: 0 }] }) });
+const listing = (inUse: number) => ({
+  images: images({ removeList: [{ image: 'a', inUse, kept: 0, untagged: 0 }] }),
+});
 const restarted = { passes: [], images: undefined };
 /** The largest first. */
 const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({

@@ -210,7 +210,7 @@ describe('the condition BudgetsExceeded', () => {
 describe('the condition ImagesRemoved', () => {
   const removing = removingPolicy('default', ['a', 'b']);
   const one = (image: string, over: Partial<RemovalProgress> = {}): RemovalProgress => ({
-    ...{ image, nodes: 40, gone: 40, inUse: 0, kept: 0, unknown: 0 },
+    ...{ image, nodes: 40, gone: 40, inUse: 0, kept: 0, untagged: 0, unknown: 0 },
     ...over,
   });
   const used = one('b', { gone: 28, inUse: 9, kept: 2, unknown: 3 });
@@ -227,6 +227,11 @@ describe('the condition ImagesRemoved', () => {
       'left on a node, and another does not report',
       'False ImagesLeft',
       { removals: [uncertain, one('a', { gone: 38, inUse: 1, unknown: 1 })] },
+    ],
+    [
+      'perhaps left without a tag',
+      'Unknown TagsUnknown',
+      { removals: [uncertain, one('a', { gone: 38, untagged: 1, unknown: 1 })] },
     ],
     ['DryRun', 'False ModeDryRun', { policy: { ...removing, mode: 'DryRun' }, removals }],
     ['all entries ended', 'Unknown Ended', { removals: [] }],

@@ -110,7 +110,7 @@ test.each([
       ...{ imagesRemovable: 2, imageBytesRemovable: 200 },
       ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
       requests: [],
-      removeList: [{ image: 'a:1*', inUse: 1, kept: 0 }],
+      removeList: [{ image: 'a:1*', inUse: 1, kept: 0, untagged: 0 }],
     },
   },
   { name: 'a report without a status', report: { metadata: stored.metadata }, expected: empty },
