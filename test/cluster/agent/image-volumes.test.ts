@@ -1,0 +1,100 @@
+// @bed node
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseState } from '../../../src/node/disk/state-format.ts';
+import { startAgent, stateFileOf } from './agent.ts';
+import {
+  applyPolicy,
+  archiveOf,
+  createPods,
+  imageTags,
+  listContainers,
+  metric,
+  startQuietNode,
+  untilPhases,
+} from './environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { crictl } from '../node/crictl.ts';
+import { busyboxImage, type ImageSpec } from '../node/image.ts';
+import { isContainerd17 } from '../programs/parts.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
+
+const image = (ref: string): ImageSpec => ({
+  ref: `bed.test/${ref}`,
+  fill: { bytes: 1024 * 1024, kind: 'random' },
+});
+const model = image('model:1');
+const unused = image('unused:1');
+
+/** Two weeks, in seconds. */
+const maximumAgeSeconds = 25;
+
+let cluster: Cluster;
+let agent: DustpanProcess;
+
+beforeAll(async () => {
+  const { archive } = await archiveOf([busyboxImage, model, unused]);
+  cluster = await startQuietNode({ images: [{ archive }] });
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await cluster.stop();
+});
+
+/** Runs a pod that only mounts the model, and removes all of it, as a CronJob with a short history does. */
+async function useModel(name: string): Promise<void> {
+  await createPods(cluster, {
+    [name]: {
+      image: busyboxImage.ref,
+      script: 'test -d /image && sleep 3',
+      restartPolicy: 'Never',
+      volumes: [{ name: 'image', image: { reference: model.ref, pullPolicy: 'IfNotPresent' } }],
+      volumeMounts: [{ name: 'image', mountPath: '/image' }],
+    },
+  });
+  await untilPhases(cluster, { [name]: 'Succeeded' });
+  await kubectl(cluster, ['delete', 'pod', name]);
+  const left = async () => (await listContainers(cluster)).filter((one) => one.name.startsWith(`${name}/`));
+  // Unless the kubelet comes first.
+  for (const container of await left()) await cluster.run('crictl', ['rm', container.id]);
+  await expect.poll(left, eventually).toEqual([]);
+}
+
+async function lastUsedMs(): Promise<number> {
+  const inspected = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', model.ref)) as {
+    status: { id: string };
+  };
+  const reading = parseState(readFileSync(stateFileOf(cluster), 'utf8'));
+  if (reading.kind !== 'read') throw new Error('the state file cannot be read');
+  return reading.state.images.get(inspected.status.id)?.lastUsedMs ?? 0;
+}
+
+// containerd 1.7 has no image volumes.
+test.skipIf(isContainerd17())(
+  'a daily image volume survives its maximumAge, and ages after its last use',
+  async () => {
+    await applyPolicy(cluster, 'Enforce', {
+      imageGC: { highThresholdPercent: 100, minimumAge: '1s', maximumAge: `${maximumAgeSeconds}s` },
+    });
+    agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
+    await agent.ready();
+    const began = Date.now();
+    for (let day = 0; Date.now() - began < 2 * maximumAgeSeconds * 1000; day++) {
+      await useModel(`job-${day}`);
+      await passesOf(agent, 'imagegc', 1);
+      expect(await lastUsedMs()).toBeGreaterThan(Date.now() - 10_000);
+    }
+    expect(await imageTags(cluster)).toContain(model.ref);
+    expect(await imageTags(cluster)).not.toContain(unused.ref);
+    await waitUntil(
+      'it ages after its last use',
+      async () => !(await imageTags(cluster)).includes(model.ref),
+    );
+    expect(await metric(agent, 'dustpan_image_garbage_collected_total{reason="age"}')).toBeGreaterThanOrEqual(
+      2,
+    );
+  },
+);
