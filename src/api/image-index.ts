@@ -1,3 +1,4 @@
+import { oncePer } from '../runtime/once-per.ts';
 import {
   canonicalReference,
   parseImageReference,
@@ -18,8 +19,8 @@ export interface ImageIndex {
   idsInUse(reference: string): readonly string[];
 }
 
-/** Builds an index of these images. Each is parsed once. */
-export function imageIndex(images: readonly NamedImage[]): ImageIndex {
+/** Builds an index of these images, once for each list. Each is parsed once. */
+export const imageIndex = oncePer((images: readonly NamedImage[]): ImageIndex => {
   const maps = new Names();
   for (const image of images) maps.add(image);
   return {
@@ -27,7 +28,7 @@ export function imageIndex(images: readonly NamedImage[]): ImageIndex {
     idsOf: (text) => maps.find(text),
     idsInUse: (reference) => maps.findInUse(reference),
   };
-}
+});
 
 /** The length that Docker shows: long enough to be no accident. */
 const bareId = /^[0-9a-f]{12,}$/;

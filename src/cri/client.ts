@@ -46,6 +46,8 @@ interface CriOptions {
 
 const defaultDeadlineMs = 120_000;
 const defaultStatusDeadlineMs = 10_000;
+/** A node has hundreds; 80 000 would need more than the memory of an agent. */
+const maxImageNames = 20_000;
 /** The kubelet sends this version too; runtimes ignore it. */
 const kubeletApiVersion = '0.1.0';
 
@@ -94,8 +96,15 @@ class CriClient implements ContainerRuntime {
   }
 
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
-    const convert = (list: { readonly images: readonly Image[] }): readonly RuntimeImage[] =>
-      list.images.map(toImage);
+    let names = 0;
+    const convert = (list: { readonly images: readonly Image[] }): readonly RuntimeImage[] => {
+      for (const { repoTags, repoDigests } of list.images) names += 1 + repoTags.length + repoDigests.length;
+      if (names > maxImageNames)
+        throw new Error(
+          `it lists more than ${maxImageNames} ids and names of images: remove some on the node`,
+        );
+      return list.images.map(toImage);
+    };
     return this.#connection.list(
       [images, images.methods.streamImages, convert],
       [images, images.methods.listImages, convert],

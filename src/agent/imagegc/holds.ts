@@ -7,19 +7,23 @@ import {
   type ImageReference,
 } from '../../api/image-reference.ts';
 import { hasEnded, type ImageGcPolicy, type RemoveEntry } from '../../api/policy/policy.ts';
+import { oncePer } from '../../runtime/once-per.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageHolds, RemoveRequest } from './facts.ts';
 
-/** Merges the entries with one id, in the order of the list: the names of all of them; a pin on one entry protects the image. */
-export function distinctImages(listed: readonly RuntimeImage[]): readonly RuntimeImage[] {
+/**
+ * Merges the entries with one id, in the order of the list: the names of all of them; a pin on one entry protects the image. Once for each list: a pass and
+ * each re-check read theirs several times.
+ */
+export const distinctImages = oncePer((listed: readonly RuntimeImage[]): readonly RuntimeImage[] => {
   const byId = new Map<string, RuntimeImage>();
   for (const image of listed) {
     const known = byId.get(image.id);
     byId.set(image.id, known === undefined ? image : merged(known, image));
   }
   return [...byId.values()];
-}
+});
 
 const merged = (a: RuntimeImage, b: RuntimeImage): RuntimeImage => ({
   ...a,

@@ -182,6 +182,22 @@ describe('answers', () => {
   });
 });
 
+test.each([false, true])(
+  'more than 20 000 ids and names of images are an error, streamed: %j: they need more memory than the agent has',
+  async (streams) => {
+    sandbox.stop();
+    sandbox = await startCriSandbox({ socket: sandbox.socket, streams });
+    for (let i = 0; i < 9_990; i += 1) sandbox.runtime.addImage({ id: `${i}`, digests: [`a@${i}`] });
+    const { length } = await runtime.listImages(signal);
+    expect(length).toBeGreaterThanOrEqual(9_990);
+    for (let i = 0; i < 20; i += 1) sandbox.runtime.addImage({ id: `x${i}`, digests: [`a@x${i}`] });
+    await expect(runtime.listImages(signal)).rejects.toMatchObject({
+      failure: 'other',
+      message: expect.stringContaining('more than 20000 ids and names of images') as string,
+    });
+  },
+);
+
 describe('a runtime that streams its lists', () => {
   beforeEach(async () => {
     sandbox.stop();
