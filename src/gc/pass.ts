@@ -93,6 +93,12 @@ export async function carryOut<D extends Decision>(
   };
 }
 
+/** Counts and logs a removal that the runtime has completed after its deadline. How much it freed is unknown. */
+export function recordLate(decision: Decision, fields: object, reporting: Reporting): void {
+  const named = { ...fields, reason: decision.reason, policy: decision.policy?.name };
+  record({ kind: 'done', decision, freedBytes: 0 }, named, { ...reporting, isQuiet: false });
+}
+
 function* inTurn<D>(due: readonly D[], { isLeftOut }: Pick<Work<D>, 'isLeftOut'>): Generator<D> {
   for (const one of due) if (isLeftOut?.(one) !== true) yield one;
 }

@@ -120,6 +120,14 @@ export class FakeRuntime implements ContainerRuntime {
     return this;
   }
 
+  /** Removes what has this id, without a call. */
+  drop(id: string): void {
+    const isOther = (one: { readonly id: string }): boolean => one.id !== id;
+    this.images = this.images.filter(isOther);
+    this.containers = this.containers.filter(isOther);
+    this.sandboxes = this.sandboxes.filter(isOther);
+  }
+
   async version(signal: AbortSignal): Promise<RuntimeVersion> {
     await this.#called('version', '', signal);
     return { name: 'containerd', version: 'v2.3.0', apiVersion: 'v1' };

@@ -3,8 +3,9 @@ import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { StepResult } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
+import type { LateRemovals } from '../../gc/late-removals.ts';
 import type { UnitMetrics } from '../../gc/metrics.ts';
-import { carryOut, undecidedBecause } from '../../gc/pass.ts';
+import { carryOut, recordLate, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
@@ -33,6 +34,7 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly metrics: UnitMetrics;
   readonly log: Logger;
   readonly failures: FailureMemory<ContainerRemoval>;
+  readonly late: LateRemovals<ContainerRemoval>;
   /** Called for a pod that exists although it looked gone. */
   readonly onPodFound: (uid: string) => void;
   /** Called for each object that was removed. */
@@ -159,13 +161,13 @@ class Remover {
   }
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
-    const { runtime, logs, orphans } = this.#deps;
+    const { runtime, logs, orphans, late } = this.#deps;
     const { target, reason } = removal;
     switch (target.kind) {
       case 'Container':
         return await this.#removeContainer(removal);
       case 'Sandbox':
-        await runtime.removeSandbox(target.id, this.#unaborted);
+        await late.awaited(target.id, removal, runtime.removeSandbox(target.id, this.#unaborted));
         return done;
       case 'LogDirectory':
         return await this.#removeDirectory(target);
@@ -194,14 +196,15 @@ class Remover {
 
   /** Removes logs, legacy link and container, and stops at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime); but logs on a disk that hangs are left. */
   async #removeContainer(removal: ContainerRemoval): Promise<StepResult> {
-    const { runtime } = this.#deps;
+    const { runtime, late } = this.#deps;
     const listed = this.#listed(removal);
     const status = listed && (await runtime.containerStatus(listed.id, this.#unaborted));
     if (listed === undefined || status === undefined) return gone;
     if (status.state === 'Running') return { kind: 'keep', reason: 'Running' };
     if (status.state === 'Unknown') return { kind: 'keep', reason: 'UnknownState' };
     const freedBytes = await this.#removeLogs(listed, status.logPath, removal.reason);
-    const removed = await runtime.removeContainer(listed.id, this.#unaborted);
+    const request = runtime.removeContainer(listed.id, this.#unaborted);
+    const removed = await late.awaited(listed.id, removal, request);
     this.isRelieved = await this.#measured();
     return removed === 'gone' ? gone : { kind: 'done', freedBytes };
   }
@@ -251,6 +254,11 @@ class Remover {
     return { kind: 'done', freedBytes };
   }
 }
+
+/** Records a removal that the runtime has completed after its deadline. */
+export const recordLateContainer = (removal: ContainerRemoval, reporting: Omit<Reporting, 'unit'>): void => {
+  recordLate(removal, fieldsOf(removal), { ...reporting, unit: 'containergc' });
+};
 
 /** Remembers containers and sandboxes that could not be removed, or took too long. */
 export const containerFailures = (): FailureMemory<ContainerRemoval> =>

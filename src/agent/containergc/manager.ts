@@ -15,9 +15,16 @@ import type { NodeOrphans, OrphansFound } from '../../node/storage/orphans-finde
 import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
-import { containerFailures, removeAll, type ActDeps } from './act.ts';
+import { containerFailures, recordLateContainer, removeAll, type ActDeps } from './act.ts';
+import { LateRemovals } from '../../gc/late-removals.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
-import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
+import {
+  defaultPeriodMs,
+  type ContainerGcFacts,
+  type ContainerGcPlan,
+  type ContainerRemoval,
+  type Sightings,
+} from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
 import { containerGcReasons, type ContainerGcMetrics } from './metrics.ts';
 import { plannedContainers, planContainerGc } from './plan.ts';
@@ -34,7 +41,7 @@ import {
 } from './report.ts';
 import { explainContainer } from './words.ts';
 
-export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures'> {
+export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
   readonly orphans: NodeOrphans;
   /** The metrics of this unit alone. */
   readonly own: ContainerGcMetrics;
@@ -57,11 +64,15 @@ export class ContainerGcManager {
   /** Why orphaned resources could not be removed in the last pass. */
   #warned: readonly string[] = [];
   readonly #failures = containerFailures();
+  readonly #late: LateRemovals<ContainerRemoval>;
+  /** Late removals since the last report. */
+  #completed = 0;
   #logHistory: LogHistory = noLogs.history;
   #lastRemoved: LastRemoved['others'] = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
+    this.#late = new LateRemovals(deps.clock);
   }
 
   /** One pass: observe, plan, act. Rejects, after its report, when something failed; the rest was done. */
@@ -95,7 +106,10 @@ export class ContainerGcManager {
     const node = this.#deps.node();
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, errorLine(error), outcome));
-    onPass(reportOf(outcome, clock.now(), message), inventory, this.#lastRemoved);
+    const report = reportOf(outcome, clock.now(), message);
+    const removed = report.removed + this.#completed;
+    this.#completed = 0;
+    onPass({ ...report, removed }, inventory, this.#lastRemoved);
     return outcome;
   }
 
@@ -169,6 +183,7 @@ export class ContainerGcManager {
       const isCounted = requested === undefined;
       this.#sightings = observeGone(this.#sightings, seen, { now: clock.now(), isCounted });
       const ids = new Set([...containers, ...sandboxes].map(({ id }) => id));
+      this.#recordLate(ids);
       const failedBefore = this.#failures.known((id) => ids.has(id), clock.monotonicMs());
       const clockUnsure = jumpMs(before, began) !== 0;
       return {
@@ -181,6 +196,23 @@ export class ContainerGcManager {
       this.#show(undefined);
       return new Error('listing containers and sandboxes', { cause });
     }
+  }
+
+  #recordLate(listed: ReadonlySet<string>): void {
+    for (const removal of this.#late.completed((id) => listed.has(id))) {
+      recordLateContainer(removal, this.#deps);
+      this.#removed(removal, 0);
+      this.#completed += 1;
+    }
+  }
+
+  #removed(removal: ContainerRemoval, freedBytes: number): void {
+    const now = this.#deps.clock.now();
+    this.#lastRemoved = withRemoved(this.#lastRemoved, removal, {
+      policy: removal.policy?.name ?? '',
+      freedBytes,
+      now,
+    });
   }
 
   async #inspect(
@@ -240,14 +272,13 @@ export class ContainerGcManager {
     }: Pick<Observed, 'began'> & { readonly policy: Policy; readonly relief: Relief | undefined },
     signal: AbortSignal,
   ): Promise<RemovalResults> {
-    const { clock } = this.#deps;
     const onPodFound = (uid: string): void => {
       this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };
     const onRemoved: ActDeps['onRemoved'] = (removal, freedBytes) => {
-      this.#lastRemoved = withRemoved(this.#lastRemoved, removal, { policy, freedBytes, now: clock.now() });
+      this.#removed(removal, freedBytes);
     };
-    const deps = { ...this.#deps, failures: this.#failures, onPodFound, onRemoved };
+    const deps = { ...this.#deps, failures: this.#failures, late: this.#late, onPodFound, onRemoved };
     return await removeAll(deps, { policy, began, removals, relief }, signal);
   }
 }

@@ -6,7 +6,6 @@ import {
   type Offender,
 } from '../../api/report/node-pass.ts';
 import { noContainers, type PlannedContainers } from '../../api/node-pressure.ts';
-import type { Policy } from '../../api/policy/policy.ts';
 import { passReport, type PassResults } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type {
@@ -136,7 +135,7 @@ function offendersOf(
 export function withRemoved(
   before: LastRemoved['others'],
   { target, reason }: ContainerRemoval,
-  { policy, freedBytes, now }: { readonly policy: Policy; readonly freedBytes: number; readonly now: Date },
+  { policy, freedBytes, now }: { readonly policy: string; readonly freedBytes: number; readonly now: Date },
 ): LastRemoved['others'] {
   const { kind, pod } = target;
   const removed = {
@@ -145,7 +144,7 @@ export function withRemoved(
     name: kind === 'Container' ? target.name : undefined,
     pod,
     reason,
-    policy: policy.name,
+    policy,
     bytes: freedBytes > 0 ? freedBytes : undefined,
     atMs: now.getTime(),
   };

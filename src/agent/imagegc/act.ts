@@ -4,7 +4,8 @@ import type { ContainerRuntime, RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import { logStop, type StepResult, type Stop } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
-import { carryOut, undecidedBecause, type Reporting } from '../../gc/pass.ts';
+import type { LateRemovals } from '../../gc/late-removals.ts';
+import { carryOut, recordLate, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -21,6 +22,7 @@ interface ActDeps extends ImageCheckDeps {
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   readonly clock: Clock;
   readonly failures: FailureMemory<ImageRemoval>;
+  readonly late: LateRemovals<ImageRemoval>;
   readonly onRemoved: (removal: ImageRemoval) => void;
   /** Called after each decision: a long pass is not a hung one. */
   readonly onProgress: () => void;
@@ -62,7 +64,7 @@ export async function removeImages(
       onOutcome: (outcome) => {
         if (outcome.kind !== 'done') return;
         onRemoved(outcome.decision);
-        own.collected.inc({ reason: upstreamReason[outcome.decision.reason] });
+        countRemoved(own, outcome.decision);
         own.collectedBytes.inc(outcome.freedBytes);
       },
     },
@@ -81,6 +83,19 @@ export async function removeImages(
     stopped: results.stopped ?? endedBecause,
     unknown: undecidedBecause(results, first && skewText(node.clockSkewMs(first))),
   };
+}
+
+const countRemoved = (own: ImageGcMetrics, { reason }: ImageRemoval): void => {
+  own.collected.inc({ reason: upstreamReason[reason] });
+};
+
+/** Records a removal that the runtime has completed after its deadline. */
+export function recordLateImage(
+  removal: ImageRemoval,
+  { reporting, own }: Pick<ActDeps, 'reporting' | 'own'>,
+): void {
+  countRemoved(own, removal);
+  recordLate(removal, fieldsOf(removal), reporting);
 }
 
 /** One goal of the plan, and what is missing until it is met. */
@@ -164,8 +179,9 @@ class ImageRemover {
   }
 
   /** Removes the image. `freedBytes` is measured on the file system, or the image size if that fails. */
-  async remove({ target: { image } }: ImageRemoval): Promise<StepResult> {
-    await this.#removeImage(image, new AbortController().signal);
+  async remove(removal: ImageRemoval): Promise<StepResult> {
+    const { image } = removal.target;
+    await this.#removeImage(removal, new AbortController().signal);
     const before = this.disk;
     const after = await this.#measured((signal) => this.#deps.disk(signal));
     const { relief } = this.#planned;
@@ -182,9 +198,11 @@ class ImageRemover {
   }
 
   /** CRI-O reports success, and removes nothing, if the image is in a read-only store: only a query shows that. */
-  async #removeImage(image: RuntimeImage, signal: AbortSignal): Promise<void> {
-    const { runtime } = this.#deps;
-    for (const name of removalNames(image)) await runtime.removeImage(name, signal);
+  async #removeImage(removal: ImageRemoval, signal: AbortSignal): Promise<void> {
+    const { runtime, late } = this.#deps;
+    const { id, image } = removal.target;
+    for (const name of removalNames(image))
+      await late.awaited(id, removal, runtime.removeImage(name, signal));
     // If the query fails, the image counts as removed; the next call to the runtime reports the failure.
     const left = await runtime.imageStatus(image.id, signal).catch(() => undefined);
     if (left !== undefined) throw new Error('the runtime reported success, but still has the image');

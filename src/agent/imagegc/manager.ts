@@ -14,13 +14,14 @@ import type { EventSpec, Recorder } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { LateRemovals } from '../../gc/late-removals.ts';
 import { passReport, type Reporting } from '../../gc/pass.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { LiveNode } from '../../kube/actions/live-reads.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { countError, imageFailures, removeImages } from './act.ts';
+import { countError, imageFailures, recordLateImage, removeImages } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
@@ -96,11 +97,15 @@ export class ImageGcManager {
   #recorded: Moment | undefined;
   #failedInARow = 0;
   readonly #failures = imageFailures();
+  readonly #late: LateRemovals<ImageRemoval>;
+  /** Late removals since the last report. */
+  #completed = 0;
   /** `rulesId` of the policy whose hold was recorded last. */
   #heldOf: string | undefined;
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
+    this.#late = new LateRemovals(deps.clock);
   }
 
   /** One pass: observe, plan, act. Rejects, after its report, when it failed. */
@@ -147,7 +152,9 @@ export class ImageGcManager {
     }
     const { result, message = stateTrouble } = outcome;
     const report = passReport({ unit: 'imagegc', at: clock.now(), result, message }, results);
-    onPass(report, inventory, lastRemoved(this.#state));
+    const removed = report.removed + this.#completed;
+    this.#completed = 0;
+    onPass({ ...report, removed }, inventory, lastRemoved(this.#state));
     return { ...outcome, plan, results };
   }
 
@@ -206,8 +213,22 @@ export class ImageGcManager {
     });
     this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), now);
     own.repulled.inc(repulled.length);
+    this.#recordLate();
     const clockUnsure = jumpedMs !== 0;
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
+  }
+
+  #recordLate(): void {
+    for (const removal of this.#late.completed((id) => this.#state?.images.has(id) === true)) {
+      recordLateImage(removal, { reporting: this.#reporting(), own: this.#deps.own });
+      this.#removed(removal);
+      this.#completed += 1;
+    }
+  }
+
+  #removed({ target: { id, name }, reason, policy }: ImageRemoval): void {
+    const what = { name, reason, policy: policy?.name ?? '' };
+    if (this.#state !== undefined) this.#state = withoutImage(this.#state, id, what, this.#deps.clock.now());
   }
 
   async #load(signal: AbortSignal): Promise<AgentState> {
@@ -239,15 +260,14 @@ export class ImageGcManager {
     { plan, observed: { disk, now, began }, relief }: ReliefPass,
     signal: AbortSignal,
   ): Promise<RemovalResults | undefined> {
-    const { clock } = this.#deps;
     const deps = {
       ...this.#deps,
       reporting: this.#reporting(),
       failures: this.#failures,
+      late: this.#late,
       observe: (during: AbortSignal) => this.#observe(noContainers, during),
-      onRemoved: ({ target: { id, name }, reason }: ImageRemoval): void => {
-        const what = { name, reason, policy: policy.name };
-        if (this.#state !== undefined) this.#state = withoutImage(this.#state, id, what, clock.now());
+      onRemoved: (removal: ImageRemoval): void => {
+        this.#removed(removal);
       },
     };
     return await removeImages(deps, { plan, policy, rule, disk, now, began, relief }, signal);

@@ -262,6 +262,30 @@ describe('a removal that fails', () => {
     expect(node.runtime.changes).toEqual(['removeImage sha256:a', 'removeImage sha256:b']);
   });
 
+  test('by its deadline, and that the runtime completes later, is recorded', async () => {
+    const late = { target: 'sha256:a', error: new RuntimeError('removing image: deadline', 'deadline') };
+    node.runtime.fail('removeImage', late);
+    await node.pass();
+    expect(node.lastRemoved).toEqual([]);
+    node.runtime.drop('sha256:a');
+    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 1 });
+    expect(node.lastRemoved).toMatchObject([{ id: 'sha256:a', reason: 'Space', policy: 'default' }]);
+    expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
+    expect(await node.metric('dustpan_removed_objects_total', { reason: 'Space' })).toBe(1);
+    expect(node.log.lines.filter(({ message }) => message === 'removed image')).toHaveLength(1);
+    expect(await node.pass()).toMatchObject({ removed: 0 });
+  });
+
+  test('by its deadline, and is repeated, is recorded once', async () => {
+    const late = { target: 'sha256:a', error: new RuntimeError('removing image: deadline', 'deadline') };
+    node.runtime.fail('removeImage', late);
+    await node.pass();
+    node.governance = governed({ maximumAgeMs: 1 });
+    await node.pass();
+    await node.pass();
+    expect(node.lastRemoved.filter(({ id }) => id === 'sha256:a')).toHaveLength(1);
+  });
+
   test('also if the runtime reports success and still has the image, as CRI-O in a read-only store', async () => {
     const [first] = node.runtime.images;
     changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(first ?? image('a')));

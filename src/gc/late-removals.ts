@@ -1,0 +1,44 @@
+import type { Clock } from '../runtime/scheduling/clock.ts';
+import { hasOutlasted } from './runtime-failures.ts';
+
+/** The runtime does not work longer on a request. An object that is listed after this time was not removed by it, and its later end has another cause. */
+const believedMs = 10 * 60_000;
+
+interface Late<D> {
+  readonly removal: D;
+  /** Monotonic milliseconds. */
+  readonly untilMs: number;
+}
+
+/** Remembers removals whose request outlasted its deadline: the runtime may complete one later, and then nothing else would record it. */
+export class LateRemovals<D> {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #removals = new Map<string, Late<D>>();
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Awaits the request that removes the object `id`. */
+  async awaited<T>(id: string, removal: D, request: Promise<T>): Promise<T> {
+    this.#removals.delete(id);
+    try {
+      return await request;
+    } catch (err) {
+      if (hasOutlasted(err))
+        this.#removals.set(id, { removal, untilMs: this.#clock.monotonicMs() + believedMs });
+      throw err;
+    }
+  }
+
+  /** The removals whose objects are gone. Forgets them, and those of objects that are listed for too long. */
+  completed(exists: (id: string) => boolean): readonly D[] {
+    const completed: D[] = [];
+    for (const [id, { removal, untilMs }] of this.#removals) {
+      if (!exists(id)) completed.push(removal);
+      else if (this.#clock.monotonicMs() < untilMs) continue;
+      this.#removals.delete(id);
+    }
+    return completed;
+  }
+}
