@@ -5,8 +5,9 @@ import { controllerRights, leaseRight } from '../../api/policy/needs.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
+import { ClusterLeader, clusterLease } from '../../kube/lease/cluster-leader.ts';
 import { LeaseElector } from '../../kube/lease/lease.ts';
-import { reportingControllers } from '../../kube/events/recorder.ts';
+import { reportingControllers, type EventSpec } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
 import type { ListeningServer } from '../../runtime/serving/http-server.ts';
@@ -93,7 +94,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const policySet = new PolicySet();
   const wakes = { wake: new Wake(), evictionWake: new Wake(), budgetsWake: new Wake() };
   const caches = cachesOf(base, policySet, wakes);
-  const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
+  const elector = config.leaderElection.enabled ? clusterLeader(base, recorder) : undefined;
   if (elector === undefined) base.metrics.leading(true);
   const heartbeat = podGcHeartbeat(config);
   const rights = new OwnRights({
@@ -168,7 +169,7 @@ function reviewing(
   signal: AbortSignal,
 ): Promise<void> {
   const { enabled, namespace, name } = base.config.leaderElection;
-  const lease = enabled ? [leaseRight({ namespace, name })] : [];
+  const lease = enabled ? [leaseRight({ namespace, name }), leaseRight(clusterLease)] : [];
   return loop(
     (pass) => rights.review([...controllerRights(policySet.ranked), ...lease], pass),
     { clock, log: base.log, quietRepeats: true, ...named(base, 'rights', rightsPeriodMs) },
@@ -255,29 +256,46 @@ function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
   });
 }
 
-function leaseElector({ config, cluster, metrics, log }: Base, recorder: EventRecorder): LeaseElector {
+function clusterLeader({ config, cluster, metrics, log: all }: Base, recorder: EventRecorder): ClusterLeader {
   const { namespace, name, ...times } = config.leaderElection;
-  return new LeaseElector({
+  const log = all.named('lease');
+  const common = {
     ...times,
     transport: cluster.lease,
     clock,
-    log: log.named('lease'),
+    log,
     random: Math.random,
-    lease: { namespace, name },
     identity: `${instanceOf(config)}_${randomUUID()}`,
     pod: podOf(config),
-    onEvent: (event) => {
+    onEvent: (event: EventSpec) => {
       recorder.record(event);
     },
-    onMasterStatus: metrics.leading,
     onSlowPath: metrics.slowRenewal,
+  };
+  let waitsFor = '';
+  const onHeld = (holder: string): void => {
+    if (holder !== waitsFor)
+      log.warn(
+        { holder, lease: clusterLease },
+        'leader election waits: a controller of another release acts in this cluster',
+      );
+    waitsFor = holder;
+  };
+  return new ClusterLeader({
+    release: new LeaseElector({ ...common, lease: { namespace, name } }),
+    cluster: new LeaseElector({
+      ...common,
+      lease: clusterLease,
+      onMasterStatus: metrics.leading,
+      onHeld,
+    }),
   });
 }
 
 interface Watched {
   readonly caches: Caches;
   readonly rights: OwnRights;
-  readonly elector: LeaseElector | undefined;
+  readonly elector: ClusterLeader | undefined;
   readonly heartbeat: Heartbeat;
 }
 

@@ -44,11 +44,15 @@ export interface Controller extends Workload {
   /** Without leader election a ready pod acts. `unknown` = the Lease may not be read; undefined = there is none. */
   readonly lease: 'off' | 'unknown' | Lease | undefined;
   readonly leaseName: { readonly namespace: string; readonly name: string };
+  /** The controller of another release that acts for the whole cluster, as `namespace/pod`; undefined = none, or not known. */
+  readonly waitsFor?: string | undefined;
 }
 
 export interface Lease {
   /** '' = none, or its pod exists no more. */
   readonly holder: string;
+  /** Namespace of the holder's pod; undefined = not known. */
+  readonly holderNamespace?: string | undefined;
   readonly acquiredTime: string;
   readonly renewedTime: string;
   readonly termSeconds: number;
@@ -106,12 +110,34 @@ export interface OwnKind {
 const toleranceMs = 30_000;
 
 /** Whether a controller carries out policies now; undefined = not known. */
-export function isLed({ ready, lease }: Pick<Controller, 'ready' | 'lease'>): boolean | undefined {
+export function isLed({
+  ready,
+  lease,
+  waitsFor,
+}: Pick<Controller, 'ready' | 'lease' | 'waitsFor'>): boolean | undefined {
   if (lease === 'off') return ready > 0;
   if (lease === 'unknown') return undefined;
+  return waitsFor === undefined && isHeld(lease);
+}
+
+/** Whether somebody holds the Lease, as far as its times show. */
+export function isHeld(lease: Lease | undefined): lease is Lease {
   if (lease === undefined || lease.holder === '') return false;
   const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
   return Date.parse(lease.readTime) < endMs + toleranceMs;
+}
+
+/** The pod of another release that holds the Lease of the cluster. A pod of the same Deployment is no other release: its replacement takes the Lease in a moment. */
+export function waitsFor(
+  { namespace, name, lease: own }: Controller,
+  lease: Exclude<Controller['lease'], 'off'>,
+): string | undefined {
+  if (lease === 'unknown' || !isHeld(lease)) return undefined;
+  const { holder, holderNamespace: other } = lease;
+  if (typeof own === 'object' && own.holder === holder) return undefined;
+  const [pod = ''] = holder.split('_');
+  if (other === undefined) return pod;
+  return other === namespace && pod.startsWith(`${name}-`) ? undefined : `${other}/${pod}`;
 }
 
 /** Why nodes have no agents, where their absence is no problem; undefined = there are some, or there should be. */

@@ -37,7 +37,34 @@ export function installationProblems(found: Installation, now: Date): readonly I
     ...(hasNoController ? [noController(agents)] : []),
     ...controllers.flatMap((one) => ofController(one, found, now)),
     ...agents.flatMap((one) => [...ofAgents(one, found, now), ...unpinned(one, found)]),
+    ...severalAgents(agents),
   ];
+}
+
+/** Agents of two releases that select the same nodes. Other selectors may select different nodes. */
+function severalAgents(agents: readonly Workload[]): readonly InstallationProblem[] {
+  const bySelector = Map.groupBy(agents, ({ nodeSelector }) =>
+    JSON.stringify(Object.entries(nodeSelector).toSorted()),
+  );
+  return [...bySelector.values()].flatMap((same) => {
+    const [first] = same;
+    const last = same.at(-1);
+    const isOne = ({ namespace, instance }: Workload): boolean =>
+      namespace === first?.namespace && instance === first.instance;
+    if (last === undefined || same.every(isOne)) return [];
+    const names = same.map(({ namespace, name }) => `${namespace}/${name}`);
+    const message =
+      'Agents of several releases run on the same nodes: each removes as many images per pass as the policy permits, and they overwrite the report and the state of the node.';
+    return [
+      {
+        kind: 'Agent',
+        names,
+        reason: 'SeveralAgents',
+        message,
+        command: upgrade(last, '--set agent.enabled=false'),
+      },
+    ];
+  });
 }
 
 function notInstalled({ kinds }: Installation): InstallationProblem {
@@ -112,6 +139,7 @@ function ofController(
   const troubles = causes.map(({ cause }) => ({ ...cause, kind: 'Controller' as const, names }));
   if (troubles.length > 0) return troubles;
   if (isLed(controller) !== false || isStarting(controller, now)) return [];
+  if (controller.waitsFor !== undefined) return [anotherActs(controller, controller.waitsFor)];
   const since = typeof lease === 'object' ? lease.renewedTime : createdTime;
   const message =
     lease === 'off'
@@ -119,6 +147,17 @@ function ofController(
       : 'No controller holds the Lease: no pod is removed.';
   const command = `kubectl -n ${namespace} logs deployment/${name} --tail=20`;
   return [{ kind: 'Controller', names, reason: 'NoLeader', message, command, since }];
+}
+
+function anotherActs(controller: Controller, other: string): InstallationProblem {
+  const { namespace, name } = controller;
+  return {
+    kind: 'Controller',
+    names: [`${namespace}/${name}`],
+    reason: 'AnotherReleaseActs',
+    message: `The controller of another release acts in this cluster (${other} holds the Lease kube-system/gc.dustpan.dev); this one waits, and deletes nothing. Agents of both releases work, on the same nodes too.`,
+    command: upgrade(controller, '--set controller.enabled=false'),
+  };
 }
 
 function ofAgents(agents: Workload, found: Installation, now: Date): readonly InstallationProblem[] {

@@ -26,10 +26,12 @@ import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
 import { listObjects } from '../cli/list-objects.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
-import { holderPod } from '../../kube/lease/record.ts';
+import { clusterLease } from '../../kube/lease/cluster-leader.ts';
+import { holderPod, type HolderPod } from '../../kube/lease/record.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import {
   isLed,
+  waitsFor,
   whyNoAgents,
   type Controller,
   type Installation,
@@ -166,7 +168,7 @@ class InstallationReader {
         });
         return isAllowed === false ? [what] : [];
       });
-      return { kind, namespace, serviceAccount, rights: (await Promise.all(needed)).flat() };
+      return { kind, namespace, serviceAccount, rights: [...new Set((await Promise.all(needed)).flat())] };
     });
     return (await Promise.all(found)).filter(({ rights }) => rights.length > 0);
   }
@@ -217,23 +219,26 @@ class InstallationReader {
     const name = valueOf('--leader-elect-resource-name') ?? 'dustpan-controller';
     const controller = { ...workload, leaseName: { namespace, name } };
     if (valueOf('--leader-elect') === 'false') return { ...controller, lease: 'off' };
+    const led = { ...controller, lease: await this.#lease(controller.leaseName) };
+    return { ...led, waitsFor: waitsFor(led, await this.#lease(clusterLease)) };
+  }
+
+  async #lease({ namespace, name }: Controller['leaseName']): Promise<Exclude<Controller['lease'], 'off'>> {
     const scope = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}`;
     const found = await this.#get(
       `${scope}/leases/${encodeURIComponent(name)}`,
       `lease ${namespace}/${name}`,
     );
-    if (found === 'unread') return { ...controller, lease: 'unknown' };
-    if (found === 'missing') return { ...controller, lease: undefined };
+    if (found === 'unread') return 'unknown';
+    if (found === 'missing') return undefined;
     const json = asObject(parseJson(found.body));
     const lease = leaseOf(json, found.headers);
-    const isGone = await this.#isGone(json, lease.holder);
-    return { ...controller, lease: isGone ? { ...lease, holder: '' } : lease };
+    return (await this.#isGone(json, lease.holder)) ? { ...lease, holder: '' } : lease;
   }
 
   /** Whether the pod of the holder exists no more: after an uninstallation the Lease still names it. */
-  async #isGone({ metadata }: JsonObject, holderIdentity: string): Promise<boolean> {
-    const annotations = textsOf(asObject(metadata)['annotations']);
-    const pod = holderPod({ metadata: { annotations }, spec: { holderIdentity } });
+  async #isGone(json: JsonObject, holder: string): Promise<boolean> {
+    const pod = podHolding(json, holder);
     if (pod === undefined) return false;
     const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods`;
     const query = { fieldSelector: `metadata.name=${pod.name}` };
@@ -344,20 +349,18 @@ const ofAgent: readonly Right[] = [
   },
 ];
 
-/** Its role names the Lease. */
+/** Its roles name the Leases. */
 const leaseRight = ({ lease, leaseName }: Controller): readonly Right[] =>
   lease === 'off'
     ? []
-    : [
-        {
-          what: 'update leases',
-          verb: 'update',
-          group: 'coordination.k8s.io',
-          resource: 'leases',
-          namespace: leaseName.namespace,
-          name: leaseName.name,
-        },
-      ];
+    : [leaseName, clusterLease].map(({ namespace, name }) => ({
+        what: 'update leases',
+        verb: 'update',
+        group: 'coordination.k8s.io',
+        resource: 'leases',
+        namespace,
+        name,
+      }));
 
 interface WorkloadWithArgs extends Workload {
   readonly component: string;
@@ -460,10 +463,18 @@ function warningOf(json: unknown): Warning | undefined {
   };
 }
 
+/** The pod of the holder, if the Lease names it. */
+function podHolding({ metadata }: JsonObject, holderIdentity: string): HolderPod | undefined {
+  const annotations = textsOf(asObject(asObject(metadata)['annotations']));
+  return holderPod({ metadata: { annotations }, spec: { holderIdentity } });
+}
+
 function leaseOf(json: JsonObject, headers: KubeResponse['headers']): Lease {
   const spec = asObject(json['spec']);
+  const holder = asText(spec['holderIdentity']);
   return {
-    holder: asText(spec['holderIdentity']),
+    holder,
+    holderNamespace: podHolding(json, holder)?.namespace,
     acquiredTime: asText(spec['acquireTime']),
     renewedTime: asText(spec['renewTime']),
     termSeconds: Number(spec['leaseDurationSeconds'] ?? 0),

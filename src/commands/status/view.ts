@@ -76,8 +76,8 @@ const workloadRow = ({ namespace, name, version, createdTime, desired, ready }: 
 });
 
 function controllerRow(controller: Controller) {
-  const { lease } = controller;
-  const isHeld = typeof lease === 'object' && lease.holder !== '';
+  const { lease, waitsFor } = controller;
+  const isHeld = typeof lease === 'object' && lease.holder !== '' && waitsFor === undefined;
   return {
     ...workloadRow(controller),
     /** null = none, or not known. */

@@ -28,6 +28,8 @@ export interface LeaseElectorDeps {
   readonly onEvent?: (event: EventSpec) => void;
   readonly onMasterStatus?: (leading: boolean) => void;
   readonly onSlowPath?: () => void;
+  /** Another process holds the lease; called in each attempt to take it. */
+  readonly onHeld?: (holder: string) => void;
 }
 
 /** How a leadership ended. `lost`: it ended during the work; end the process, as an action may be incomplete. */
@@ -76,6 +78,25 @@ export class LeaseElector {
     const silentMs = this.#deps.clock.monotonicMs() - this.#observed.changedAtMs;
     if (silentMs <= this.#deps.leaseDurationMs + healthGraceMs) return undefined;
     return `leading, but the lease was not renewed for ${Math.round(silentMs / 1000)} s`;
+  }
+
+  /** Observes the lease without taking it, so that the term of its holder runs while this process waits for something else. */
+  async watch(signal: AbortSignal): Promise<void> {
+    const { clock, retryPeriodMs } = this.#deps;
+    while (!signal.aborted) {
+      await this.#observe(signal);
+      await clock.sleep(retryPeriodMs, signal);
+    }
+  }
+
+  async #observe(signal: AbortSignal): Promise<void> {
+    try {
+      const found = await this.#leases.get(signal);
+      if (found !== undefined)
+        this.#observed = observe(this.#observed, found, this.#deps.clock.monotonicMs());
+    } catch (err) {
+      if (!signal.aborted) this.#logFailure(err);
+    }
   }
 
   /** Waits for the lease, runs `lead` while it is held, and releases it only after `lead` has ended. */
@@ -169,7 +190,10 @@ export class LeaseElector {
 
   async #readAndClaim(signal: AbortSignal): Promise<boolean> {
     const found = await this.#leases.get(signal);
-    if (found !== undefined && !this.#isFree(found) && !(await this.#mayReplace(found, signal))) return false;
+    if (found !== undefined && !this.#isFree(found) && !(await this.#mayReplace(found, signal))) {
+      this.#deps.onHeld?.(holderOf(found));
+      return false;
+    }
     await this.#write(found ?? newLease(this.#deps.lease), signal);
     return true;
   }

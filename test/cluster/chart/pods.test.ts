@@ -47,6 +47,10 @@ describe('rights', () => {
       ({ kind, metadata }) => kind === 'Role' && metadata.name === 'dustpan-controller',
     );
     expect(role.map(ruleLines)).toEqual([['leases create', 'leases(dustpan-controller) get,update']]);
+    const ofCluster = (await render()).filter(
+      ({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system',
+    );
+    expect(ofCluster.map(ruleLines)).toEqual([['leases create', 'leases(gc.dustpan.dev) get,update']]);
     const [deployment] = workload(await render(), 'Deployment').spec.template.spec.containers;
     expect(deployment.args).toContain('--leader-elect-resource-name=dustpan-controller');
   });

@@ -89,7 +89,7 @@ test('another replica follows a killed leader once its lease has expired; nothin
   await isCompleted({ cluster, living }, second);
   const [next] = await podDeletes(cluster, 'second', began);
   expect(next?.atMs).toBeGreaterThan((await renewedAt('first')) + leaseMs);
-  expect(next?.atMs).toBeLessThan(killedAt.getTime() + leaseMs + 2 * 2.2 * retryMs + passMs);
+  expect(next?.atMs).toBeLessThan(killedAt.getTime() + leaseMs + 3 * 2.2 * retryMs + passMs);
   await nothingTwice(cluster, names, began);
 });
 

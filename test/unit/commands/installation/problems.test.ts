@@ -58,6 +58,15 @@ const cases: Readonly<Record<string, Installation>> = {
   'the controller is scaled to 0': withController({ desired: 0, ready: 0, lease: { ...lease, holder: '' } }),
   'nobody renews the Lease': withController({ lease }),
   'the controller has no rights': withController({ lease: undefined }, { missingRights: [withoutRights] }),
+  'the controller of another release acts': withController({ waitsFor: 'other/dustpan-controller-5f' }),
+  'agents of two releases on the same nodes': {
+    ...installation,
+    agents: [agents, { ...agents, namespace: 'other', name: 'second-agent', instance: 'second' }],
+  },
+  'agents of two releases on other nodes': {
+    ...installation,
+    agents: [agents, { ...agents, namespace: 'other', nodeSelector: { pool: 'b' } }],
+  },
   'the Lease may not be read': withController({ lease: 'unknown' }),
   'a clock that is half a minute ahead': withController({
     lease: { ...lease, renewedTime: minutesAgo(0.7) },
