@@ -1,3 +1,5 @@
+import type { PodFacts } from '../../kube/cache/objects.ts';
+
 /** What the chart installs, as the API server shows it. undefined = it may not be read; `unread` says what. Times are RFC 3339. */
 export interface Installation {
   readonly controllers: readonly Controller[] | undefined;
@@ -7,7 +9,7 @@ export interface Installation {
   readonly warnings: readonly Warning[];
   readonly missingRights: readonly MissingRights[];
   /** What the controller has warned about lately: removals that something holds up. Empty unless asked for. */
-  readonly blocked: readonly Warning[];
+  readonly blocked: readonly Blocked[];
   readonly nodes: readonly OwnNode[] | undefined;
   readonly kinds: readonly OwnKind[];
   /** Names of the ValidatingAdmissionPolicies that have a binding. */
@@ -83,6 +85,14 @@ export interface Warning {
   readonly time: string;
 }
 
+/** A warning of the controller about a removal that something holds up. */
+export interface Blocked extends Warning {
+  /** The UID of the object; '' = unknown. */
+  readonly uid: string;
+  /** The pod of that name now; undefined = not known, or the object is no pod. */
+  readonly pod: PodFacts | 'gone' | undefined;
+}
+
 /** What the ServiceAccount of a workload needs and may not. */
 export interface MissingRights {
   readonly kind: Workload['kind'];
@@ -96,6 +106,8 @@ export interface OwnNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly taintKeys: readonly string[];
+  readonly ready: boolean;
+  readonly readyChangedAtMs: number | undefined;
 }
 
 /** A CustomResourceDefinition of dustpan. */

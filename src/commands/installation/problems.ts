@@ -1,8 +1,9 @@
-import { isStuckCause, stuckMeanings } from '../../controllers/podgc/stuck.ts';
+import { isStuckCause, stuckMeanings, stuckPods } from '../../controllers/podgc/stuck.ts';
 import {
   cannotRun,
   exclusionOf,
   isLed,
+  type Blocked,
   type Controller,
   type Installation,
   type OwnPod,
@@ -361,14 +362,30 @@ const plainName = /^[a-z0-9.-]*$/;
 /** A series of Events is written every 30 minutes. */
 const recentMs = 35 * 60_000;
 
+/** Whether the cause of an Event has ended: its object is gone, or its pod is not stuck any more. Unknown = it has not. */
+function hasEnded(
+  { kind, name, uid, reason, pod }: Blocked,
+  nodes: Installation['nodes'],
+  now: Date,
+): boolean {
+  if (kind === 'Node') return nodes?.every((one) => one.name !== name) === true;
+  if (pod === undefined) return false;
+  if (pod === 'gone' || (uid !== '' && pod.uid !== uid)) return true;
+  return reason === 'PodStuck' && stuckPods([pod], undefined, now).length === 0;
+}
+
 /** Removals that something outside of dustpan holds up, by the latest Event about each object. */
-export function blockedWork({ blocked }: Installation, now: Date): readonly InstallationProblem[] {
+export function blockedWork(
+  { blocked, nodes }: Pick<Installation, 'blocked' | 'nodes'>,
+  now: Date,
+): readonly InstallationProblem[] {
   // Whoever may create Events chooses the names in them.
   const recent = blocked.filter(
     ({ time, namespace, name }) =>
       now.getTime() - Date.parse(time) < recentMs && [namespace, name].every((text) => plainName.test(text)),
   );
-  return recent.flatMap(({ kind, namespace, name, reason, message: note, time: since }) => {
+  const lasting = recent.filter((one) => !hasEnded(one, nodes, now));
+  return lasting.flatMap(({ kind, namespace, name, reason, message: note, time: since }) => {
     const message = reason === 'PodStuck' ? stuckText(note) : holdups.get(reason);
     if (message === undefined) return [];
     const object = kind === 'Node' ? name : `${namespace}/${name}`;

@@ -11,7 +11,7 @@ import type {
   V1PodSpec,
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
-import { inJson, nodesResource } from '../../kube/cache/resources.ts';
+import { inJson, nodesResource, podCodec } from '../../kube/cache/resources.ts';
 import {
   asList,
   asObject,
@@ -33,6 +33,7 @@ import {
   isLed,
   waitsFor,
   whyNoAgents,
+  type Blocked,
   type Controller,
   type Installation,
   type Lease,
@@ -144,12 +145,31 @@ class InstallationReader {
     return (await Promise.all(lists)).flatMap((list) => list?.flatMap((one) => one ?? []) ?? []);
   }
 
-  async blocked(): Promise<readonly Warning[]> {
+  async blocked(): Promise<readonly Blocked[]> {
     const query = { fieldSelector: `reportingController=${reportingControllers.controller}` };
     const collection = { name: 'events', path: '/apis/events.k8s.io/v1/events', query };
-    return (
-      (await this.#list(collection, warningOf, 'events of all namespaces'))?.flatMap((one) => one ?? []) ?? []
-    );
+    const found = await this.#list(collection, blockedOf, 'events of all namespaces');
+    const newest = (found ?? [])
+      .flatMap((one) => one ?? [])
+      .toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
+    const pods = newest.filter(({ kind }) => kind === 'Pod').slice(0, maxBlockedPods);
+    const read = new Map(await Promise.all(pods.map(async (one) => [one, await this.#podOf(one)] as const)));
+    return newest.map((one) => ({ ...one, pod: read.get(one) }));
+  }
+
+  /** The pod of an Event: its problem may have ended. A right that is missing for this is not worth a line. */
+  async #podOf({ namespace, name }: Warning): Promise<Blocked['pod']> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const collection = { name: 'pods', path, query: { fieldSelector: `metadata.name=${name}` } };
+    const codec = podCodec(() => new Set());
+    const resource = inJson(collection, (json) => codec.fromJson(json));
+    try {
+      const [pod] = await listObjects({ transport: this.#transport, resource }, this.#signal);
+      return pod ?? 'gone';
+    } catch (err) {
+      if (isForbidden(err)) return undefined;
+      throw err;
+    }
   }
 
   async missingRights(
@@ -444,6 +464,15 @@ function wantedNode(affinity: unknown): string | undefined {
   const required = asObject(asObject(nodeAffinity)['requiredDuringSchedulingIgnoredDuringExecution']);
   const fields = asObjects(required['nodeSelectorTerms']).flatMap((term) => asObjects(term['matchFields']));
   return asText(asList(fields.find(({ key }) => key === 'metadata.name')?.['values'])[0]) || undefined;
+}
+
+/** Each costs a request. The controller names at most eight pods of a cause in a pass. */
+const maxBlockedPods = 50;
+
+function blockedOf(json: unknown): Blocked | undefined {
+  const warning = warningOf(json);
+  const { regarding }: Unchecked<EventsV1Event> = asObject(json);
+  return warning && { ...warning, uid: asText(asObject(regarding)['uid']), pod: undefined };
 }
 
 /** undefined = it is not a warning. */

@@ -78,6 +78,7 @@ async function readStatus(
     readInstallation(cluster, { withBlocked: !onlyInstallation }, signal),
   ]);
   return {
+    nodes: onlyInstallation ? undefined : installation.nodes,
     policies: policies?.filter(isPolicy),
     reports: reports?.filter(isReport),
     installation: { ...installation, unread: [...unread, ...installation.unread] },

@@ -27,7 +27,7 @@ export function statusTable(view: StatusView, { now, width, colours }: Screen): 
       ...(more > 0 ? [`And ${more} more problems; -o json has all.`] : []),
     ],
     [...totalLines(view), ...limitLines(view)].flatMap((line) => paragraph(line, width)),
-    nodeLines(view, width),
+    nodeLines(view, now, width),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -64,9 +64,18 @@ function verdictText({ verdict, controllers, agents, noAgents, trouble }: Status
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
   // A workload that is only just there has no problem yet.
   const isYoung = verdict === 'DoesNotWork' && trouble.length === 0;
-  const first = isYoung ? 'dustpan starts: nothing acts yet' : verdicts[verdict];
+  const worst = verdict === 'NotInstalled' ? '' : worstText(trouble);
+  const first = isYoung ? 'dustpan starts: nothing acts yet' : `${verdicts[verdict]}${worst}`;
   return `${[first, ...parts].join('; ')}.${starting}`;
 }
+
+/** The first problem, so that nobody reads only that dustpan works. */
+function worstText([worst]: readonly Trouble[]): string {
+  return worst === undefined ? '' : `; worst problem: ${worst.reason} (${subjectText(worst)})`;
+}
+
+const subjectText = ({ kind, names }: Pick<Trouble, 'kind' | 'names'>): string =>
+  `${kind} ${firstOf(names, 3)}`;
 
 function troubleText({ kind, names, reason, message, since, reportTime }: Trouble, now: Date): string {
   const times = [
@@ -74,7 +83,7 @@ function troubleText({ kind, names, reason, message, since, reportTime }: Troubl
     ...(reportTime === null ? [] : [`reported ${ageText(reportTime, now)} ago`]),
   ];
   const age = times.length === 0 ? '' : ` (${times.join(', ')})`;
-  return `${kind} ${firstOf(names, 3)}: ${reason}${age}: ${message}`;
+  return `${subjectText({ kind, names })}: ${reason}${age}: ${message}`;
 }
 
 function totalLines(view: StatusView): readonly string[] {
@@ -109,23 +118,27 @@ const limitLines = ({ unread, withoutAgent }: StatusView): readonly string[] => 
 /** More are for `dustpan top`. */
 const maxNodes = 10;
 
-function nodeLines({ nodes }: StatusView, width: number): readonly string[] {
+function nodeLines({ nodes }: StatusView, now: Date, width: number): readonly string[] {
   const rows = (nodes ?? [])
     .filter(({ diskUsedPercent }) => diskUsedPercent !== null)
     .toSorted((a, b) => (b.diskUsedPercent ?? 0) - (a.diskUsedPercent ?? 0));
   if (rows.length === 0) return [];
   const more = rows.length - maxNodes;
   return [
-    ...columns(nodeLayout, rows.slice(0, maxNodes), width),
+    ...columns(nodeLayout(now), rows.slice(0, maxNodes), width),
     ...(more > 0 ? [`${more} more: dustpan top nodes`] : []),
   ];
 }
 
 type NodeRow = NonNullable<StatusView['nodes']>[number];
 
-const nodeLayout: readonly Column<NodeRow>[] = [
+const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
   { title: 'NODE', text: ({ name }) => name, max: 40 },
   { title: 'DISK', text: ({ diskUsedPercent }) => `${diskUsedPercent}%`, right: true },
+  {
+    title: 'MEASURED',
+    text: ({ diskMeasuredTime: time }) => (time === null ? '-' : `${ageText(time, now)} ago`),
+  },
   {
     title: 'LARGEST USER',
     text: ({ largestUser }) =>

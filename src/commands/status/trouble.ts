@@ -1,17 +1,20 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
+import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
 import { whyNoAgents, type Installation } from '../installation/facts.ts';
+import { troubledNodes } from './nodes.ts';
 
 /** What is read. undefined = it may not be read; `installation.unread` says so. */
 export interface StatusFacts {
   readonly policies: readonly GCPolicy[] | undefined;
   readonly reports: readonly NodeGCReport[] | undefined;
   readonly installation: Installation;
+  /** The nodes whose own problems are listed. */
+  readonly nodes: Installation['nodes'];
 }
 
 /** One problem, with every object that has it. */
@@ -29,10 +32,11 @@ export interface Trouble {
   readonly reportTime: string | null;
 }
 
-/** Worst first: something is not installed or does not run, a policy does nothing, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
+/** Worst first: something is not installed or does not run, a policy does nothing, a node does not work, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
 const severities = [
   'Installation',
   'Refused',
+  'NodeState',
   'PolicyDegraded',
   'NodeDegraded',
   'AtRisk',
@@ -58,10 +62,11 @@ interface Named extends Found {
 }
 
 /** All problems, worst first; the same problem of several objects is listed once. */
-export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
+export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
+  const { policies, reports, installation } = facts;
   const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
   const ranked = rankPolicies(read.map(({ parsed }) => parsed)).filter(isValid);
-  const hasAgents = whyNoAgents(installation) === undefined;
+  const late = whyNoAgents(installation) === undefined ? lateNodes(facts, now) : () => 0;
   const all: readonly Named[] = [
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
@@ -70,10 +75,11 @@ export function troublesOf({ policies, reports, installation }: StatusFacts, now
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, hasAgents, now }).map(
+      ofPolicy(stored, parsed, { ranked, late, now }).map(
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
+    ...troubledNodes(facts.nodes).map((one) => ({ ...one, kind: 'Node', severity: 'NodeState' }) as const),
     ...(reports ?? []).flatMap((report) =>
       ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
     ),
@@ -119,15 +125,14 @@ const freshMs = 60_000;
 interface PolicyContext {
   /** The valid policies. */
   readonly ranked: readonly Policy[];
-  /** Whether nodes should have agents. */
-  readonly hasAgents: boolean;
+  readonly late: LateNodes;
   readonly now: Date;
 }
 
 function ofPolicy(
   policy: GCPolicy,
   parsed: Policy | InvalidPolicy,
-  { ranked, hasAgents, now }: PolicyContext,
+  { ranked, late, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -152,7 +157,7 @@ function ofPolicy(
       ),
     ),
     ...unseen(policy, now),
-    ...(hasAgents ? behind(policy, now) : []),
+    ...behind(policy, { late, now }),
   ];
 }
 
@@ -170,12 +175,34 @@ const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid
 /** The time in which each agent reports under a new policy. */
 const reportedWithinMs = 5 * 60_000;
 
+/** How many nodes of a policy should have reported under its present version and have not; undefined = not known. */
+type LateNodes = (policy: GCPolicy) => number | undefined;
+
+/**
+ * An agent reports a change of its policy at once, and without one every few minutes: a report that is younger may be about to follow a change,
+ * of the policy or of another one. Without a report, or with an older one, the node is late.
+ */
+function lateNodes({ policies, reports, nodes }: StatusFacts, now: Date): LateNodes {
+  if (policies === undefined || reports === undefined || nodes === undefined) return () => undefined;
+  const governorOf = nodeMatcher(rankPolicies(policies.map(parsePolicy)));
+  const byName = new Map(reports.map((report) => [nameOf(report), report.status]));
+  const governed = Map.groupBy(nodes, ({ labels }) => governorOf(labels)?.name);
+  return ({ metadata: { name = '', generation = 0 } = {} }) =>
+    (governed.get(name) ?? []).filter((node) => {
+      const { policy, reportTime = '' } = byName.get(node.name) ?? {};
+      const isCurrent = policy?.name === name && (policy.observedGeneration ?? 0) >= generation;
+      return !isCurrent && !(now.getTime() - Date.parse(reportTime) < reportedWithinMs);
+    }).length;
+}
+
 /** Only the age of the policy is known, not when it was changed last. */
-function behind({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
+function behind(policy: GCPolicy, { late, now }: Omit<PolicyContext, 'ranked'>): readonly Found[] {
+  const { metadata, status } = policy;
   const { desired = 0, upToDate = 0 } = status?.nodes ?? {};
   const createdMs = Date.parse(metadata?.creationTimestamp ?? '') || 0;
-  if (upToDate >= desired || now.getTime() - createdMs < reportedWithinMs) return [];
-  const message = `${desired - upToDate} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
+  const count = Math.min(desired - upToDate, late(policy) ?? Infinity);
+  if (count <= 0 || now.getTime() - createdMs < reportedWithinMs) return [];
+  const message = `${count} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
   return [
     { severity: 'Behind', reason: 'NodesBehind', message, command: 'kubectl get nodegcreports -o wide' },
   ];
@@ -208,9 +235,19 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
       `dustpan top namespaces --node=${name}`,
     ),
     ...found('AtRisk', conditionOf(conditions, 'KeepListAtRisk', 'True'), `dustpan plan --node=${name}`),
-  ].map((one) => ({ ...one, reportTime: status?.reportTime }));
+  ].map((one) => ({ ...one, reportTime: passTimeOf(one, status) ?? status?.reportTime }));
   return isStale(since, now) ? [...reported, silent] : reported;
 }
+
+/** The results of a unit by the reasons of the condition: its values are those of the pass, which may be older than the report. */
+const resultsOf: Readonly<Partial<Record<string, string>>> = {
+  PassFailed: 'Failed',
+  TargetMissed: 'Short',
+  Undecided: 'Unknown',
+};
+
+const passTimeOf = ({ reason }: Found, status: NodeGCReport['status']): string | undefined =>
+  status?.units?.find(({ result }) => result === resultsOf[reason])?.lastPassTime;
 
 const logsOf = (component: string): string =>
   `kubectl logs -A -l app.kubernetes.io/part-of=dustpan,app.kubernetes.io/component=${component} --tail=20`;

@@ -32,7 +32,7 @@ export function statusView(facts: StatusFacts, now: Date) {
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'Status',
-    verdict: verdictOf(installation, trouble),
+    verdict: verdictOf(facts, trouble),
     trouble,
     /** null = they may not be read. */
     controllers: installation.controllers?.map(controllerRow) ?? null,
@@ -51,19 +51,21 @@ export function statusView(facts: StatusFacts, now: Date) {
   };
 }
 
-/** InPart: something of the installation is in trouble. */
+/** InPart: something of the installation is in trouble, or a node is not ready. */
 type Verdict = 'Works' | 'WorksInPart' | 'DoesNotWork' | 'NotInstalled' | 'Unknown';
 
-function verdictOf({ controllers, agents }: Installation, trouble: readonly Trouble[]): Verdict {
+function verdictOf({ installation, nodes }: StatusFacts, trouble: readonly Trouble[]): Verdict {
+  const { controllers, agents } = installation;
+  const isNoNodeReady = nodes !== undefined && nodes.length > 0 && !nodes.some(({ ready }) => ready);
   if (trouble.some(({ reason }) => reason === 'NotInstalled')) return 'NotInstalled';
   const parts = [
     ...(controllers ?? [undefined]).map((one) => one && isLed(one)),
-    ...(agents ?? [undefined]).map((one) => one && one.ready > 0),
+    ...(agents ?? [undefined]).map((one) => one && one.ready > 0 && !isNoNodeReady),
   ];
   if (!parts.includes(true)) return parts.includes(undefined) ? 'Unknown' : 'DoesNotWork';
-  return trouble.some(({ kind }) => !['GCPolicy', 'Node', 'Blocked'].includes(kind))
-    ? 'WorksInPart'
-    : 'Works';
+  const isOfPart = ({ kind, reason }: Trouble): boolean =>
+    !['GCPolicy', 'Node', 'Blocked'].includes(kind) || (kind === 'Node' && reason === 'NotReady');
+  return trouble.some(isOfPart) ? 'WorksInPart' : 'Works';
 }
 
 const workloadRow = ({ namespace, name, version, createdTime, desired, ready }: Workload) => ({
@@ -154,7 +156,7 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
 /** The fullest file system, and what uses most of its bytes; null = not known. */
 function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
   const [fullest] = fullestFirst(usage?.fileSystems ?? []);
-  if (fullest === undefined) return { diskUsedPercent: null, largestUser: null };
+  if (fullest === undefined) return { diskUsedPercent: null, diskMeasuredTime: null, largestUser: null };
   const pod = usage?.pods?.[0];
   const users = [
     { name: 'unused images', bytes: fullest.imagesUnusedBytes },
@@ -165,6 +167,7 @@ function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
   ].flatMap(({ name, bytes = 0 }) => (bytes > 0 ? [{ name, bytes }] : []));
   return {
     diskUsedPercent: orNull(fullest.usedPercent),
+    diskMeasuredTime: orNull(usage?.measuredTime),
     largestUser: orNull(users.toSorted((a, b) => b.bytes - a.bytes)[0]),
   };
 }

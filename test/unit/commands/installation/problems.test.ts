@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
-import type { Installation, OwnPod, Warning, Workload } from '../../../../src/commands/installation/facts.ts';
+import type {
+  Blocked,
+  Installation,
+  OwnPod,
+  Warning,
+  Workload,
+} from '../../../../src/commands/installation/facts.ts';
 import {
   blockedWork,
   excludedNodes,
   installationProblems,
   type InstallationProblem,
 } from '../../../../src/commands/installation/problems.ts';
+import { minutesAgo as minutesAgoMs, pod as anyPod } from '../../../builders.ts';
 import { agents, controller, installation, lease as held, minutesAgo, now } from '../status/fixtures.ts';
 
 const pod = (given: Partial<OwnPod>): OwnPod => ({
@@ -116,7 +123,10 @@ const cases: Readonly<Record<string, Installation>> = {
   'the admission policies may not be read': { ...installation, admissionPolicies: undefined },
 };
 
-const event = { namespace: 'team', kind: 'Pod', name: 'web-0', message: '', time: minutesAgo(5) };
+const event: Blocked = {
+  ...{ namespace: 'team', kind: 'Pod', name: 'web-0', uid: 'uid-web-0', message: '', time: minutesAgo(5) },
+  ...{ reason: '', pod: undefined },
+};
 /** Events of the controller, of which some are old, of another kind, or by somebody else. */
 const blocked = [
   { ...event, reason: 'EvictionBlocked' },
@@ -127,6 +137,9 @@ const blocked = [
   { ...event, reason: 'PodStuck', message: 'toString: x', name: 'odd' },
   { ...event, reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' },
 ];
+
+const podOf = (name: string, over: Parameters<typeof anyPod>[1]) =>
+  anyPod(name, { uid: `uid-${name}`, ...over });
 
 const textOf = ({ kind, names, reason, message, command }: InstallationProblem): string =>
   `${kind} ${names.join(', ')}: ${reason}\n  ${message}\n  ${command}\n`;
@@ -149,7 +162,7 @@ test('nodes without an agent by the values of the chart; those that cannot run o
     { name: 'windows', labels: { 'kubernetes.io/os': 'windows' }, taintKeys: [] },
     { name: 'virtual', labels: { type: 'virtual-kubelet' }, taintKeys: [] },
     { name: 'fargate', labels: { 'eks.amazonaws.com/compute-type': 'fargate' }, taintKeys: [] },
-  ];
+  ].map((one) => ({ ...one, ready: true, readyChangedAtMs: undefined }));
   const nodeSelector = { 'kubernetes.io/os': 'linux', pool: 'a' };
   const given = withAgents(
     { ...{ desired: 1, ready: 1, nodeSelector }, tolerates: ['other'] },
@@ -160,4 +173,28 @@ test('nodes without an agent by the values of the chart; those that cannot run o
     { names: ['other'], why: 'agent.nodeSelector has pool=a' },
   ]);
   expect(excludedNodes({ ...given, agents: [{ ...agents, nodeSelector: {}, desired: 6 }] })).toEqual([]);
+});
+
+test.each<[name: string, over: Partial<Blocked>, isShown: boolean]>([
+  ['a pod that may not be read', {}, true],
+  ['a pod that is still stuck', { pod: podOf('web-0', { deletionAtMs: minutesAgoMs(60) }) }, true],
+  ['a pod that is gone', { pod: 'gone' }, false],
+  [
+    'another pod of that name',
+    { pod: podOf('web-0', { uid: 'other', deletionAtMs: minutesAgoMs(60) }) },
+    false,
+  ],
+  ['an Event without a UID', { uid: '', pod: podOf('web-0', { deletionAtMs: minutesAgoMs(60) }) }, true],
+  ['a pod that runs again', { pod: podOf('web-0', { phase: 'Running' }) }, false],
+  [
+    'a pod that still runs and may not be evicted',
+    { reason: 'EvictionBlocked', pod: podOf('web-0', { phase: 'Running' }) },
+    true,
+  ],
+  ['an evicted pod that has ended', { reason: 'ExceededGracePeriod', pod: 'gone' }, false],
+  ['a node', { reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' }, true],
+  ['a node that is gone', { reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-9' }, false],
+])('what holds up removals ends with its cause: %s', (_, over, isShown) => {
+  const blocked = [{ ...event, reason: 'PodStuck', message: 'Finalizer: x', ...over }];
+  expect(blockedWork({ ...installation, blocked }, now)).toHaveLength(Number(isShown));
 });

@@ -3,7 +3,12 @@ import type {
   GCPolicyStatus,
   GCPolicyStatusCondition,
 } from '../../../../src/api/gen/gcpolicy.gen.ts';
-import type { Controller, Installation, Workload } from '../../../../src/commands/installation/facts.ts';
+import type {
+  Controller,
+  Installation,
+  OwnNode,
+  Workload,
+} from '../../../../src/commands/installation/facts.ts';
 import { statusView as viewOf, type StatusView } from '../../../../src/commands/status/view.ts';
 import type { NodeGCReport, NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 
@@ -57,11 +62,16 @@ export const agents: Workload = {
   admissionPolicies: ['own-node'],
 };
 
+const node = (name: string): OwnNode => ({
+  ...{ name, labels: {}, taintKeys: [], ready: true, readyChangedAtMs: undefined },
+});
+export const nodes: readonly [OwnNode, OwnNode] = [node('node-1'), node('node-2')];
+
 /** A controller that leads, and agents on both nodes. */
 export const installation: Installation = {
   ...{ controllers: [controller], agents: [agents] },
   ...{ pods: [], warnings: [], missingRights: [], blocked: [], unread: [], admissionPolicies: ['own-node'] },
-  nodes: ['node-1', 'node-2'].map((name) => ({ name, labels: {}, taintKeys: [] })),
+  nodes,
   kinds: (['gcpolicies', 'nodegcreports'] as const).map((name) => ({
     ...{ name, isInstalled: true, unservedVersions: [] },
   })),
@@ -72,4 +82,4 @@ export const statusView = (
   policies: readonly GCPolicy[] | undefined,
   reports: readonly NodeGCReport[] | undefined,
   at = now,
-): StatusView => viewOf({ policies, reports, installation }, at);
+): StatusView => viewOf({ policies, reports, installation, nodes: installation.nodes }, at);

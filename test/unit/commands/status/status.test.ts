@@ -12,6 +12,7 @@ import {
   installation,
   mib,
   minutesAgo,
+  nodes,
   now,
   policy,
   report,
@@ -75,13 +76,37 @@ describe('tables', () => {
         pods: [{ namespace: 'team-a', name: 'web-0', uid: 'u', bytes: i * 10 * mib }],
       },
     });
-  const of = (given: Partial<Installation>, policies: readonly GCPolicy[] = []) =>
-    viewOf({ policies, reports: [], installation: { ...installation, ...given } }, now);
+  const of = (given: Partial<Installation>, policies: readonly GCPolicy[] = []) => {
+    const changed = { ...installation, ...given };
+    return viewOf({ policies, reports: [], installation: changed, nodes: changed.nodes }, now);
+  };
+  const [first, second] = nodes;
+  const lost = { ...first, ready: false, readyChangedAtMs: now.getTime() - 240_000 };
+  const full = { ...second, taintKeys: ['node.kubernetes.io/disk-pressure'] };
 
   const views = {
     'a policy in trouble, and a node': statusView([inTrouble], [freeing]),
     'unknown reports': statusView([inTrouble], undefined),
-    'nothing may be read': viewOf({ policies: undefined, reports: undefined, installation: unknown }, now),
+    'nothing may be read': viewOf(
+      { policies: undefined, reports: undefined, installation: unknown, nodes: undefined },
+      now,
+    ),
+    'no node is ready, and one has DiskPressure': of({ nodes: [lost, { ...full, ready: false }] }),
+    'values of different ages': statusView(
+      [],
+      [
+        {
+          ...filled(4),
+          status: {
+            ...filled(4).status,
+            conditions: [
+              condition('Degraded', 'True', { reason: 'TargetMissed', message: 'imagegc: 87 % used' }),
+            ],
+            units: [{ ...unit('imagegc', 6, 0), result: 'Short' }, unit('containergc', 1, 0)],
+          },
+        },
+      ],
+    ),
     'problems of the installation': of(broken),
     'not installed': of({ controllers: [], agents: [] }),
     'a platform without agents, and a policy for nodes': of(autopilot, [withNodes]),
@@ -142,11 +167,41 @@ describe('problems', () => {
       ({ kind, names, reason }) => `${kind} ${names.join(',')}: ${reason}`,
     );
   const created = (name: string, minutes: number) => ({ name, creationTimestamp: minutesAgo(minutes) });
-  const behind = { nodes: { desired: 3, upToDate: 1 } };
+  const behind = { spec: { nodes: {} }, nodes: { desired: 2, upToDate: 0 } };
+  const underOld = { policy: { name: 'a', observedGeneration: 1, mode: 'Enforce' } } as const;
+
+  test('nodes that are not ready, or under pressure by their taints, worst first', () => {
+    const state = { ...nodes[0], ready: false, taintKeys: ['node.kubernetes.io/memory-pressure'] };
+    const pressed = {
+      ...nodes[1],
+      taintKeys: ['node.kubernetes.io/disk-pressure', 'node.kubernetes.io/pid-pressure'],
+    };
+    const facts = { policies: [policy('a', { conditions: [tripped] })], reports: [], installation };
+    const { trouble, verdict } = viewOf({ ...facts, nodes: [state, pressed] }, now);
+    expect(trouble.map(({ names, reason }) => `${names.join(',')} ${reason}`)).toEqual([
+      'node-1 NotReady',
+      'node-1 MemoryPressure',
+      'node-2 DiskPressure',
+      'node-2 PIDPressure',
+      'a Tripped',
+    ]);
+    expect(verdict).toBe('WorksInPart');
+    expect(viewOf({ ...facts, nodes: [pressed] }, now).verdict).toBe('Works');
+    // As of the installation alone: no test of a release fails because of a node.
+    expect(viewOf({ ...facts, policies: undefined, nodes: undefined }, now).trouble).toEqual([]);
+  });
+
+  test('without a leader and a node that is ready, nothing works', () => {
+    const without = { ...installation, controllers: [{ ...controller, ready: 0, lease: undefined }] };
+    const facts = { policies: [], reports: [], installation: without };
+    const lost = nodes.map((one) => ({ ...one, ready: false }));
+    expect(viewOf({ ...facts, nodes: lost }, now).verdict).toBe('DoesNotWork');
+    expect(viewOf({ ...facts, nodes }, now).verdict).toBe('WorksInPart');
+    expect(viewOf({ ...facts, nodes: [] }, now).verdict).toBe('WorksInPart');
+  });
 
   test('the worst come first, and the same problem of several nodes is listed once', () => {
     const policies = [
-      policy('behind', behind),
       policy('tripped', { conditions: [tripped] }),
       policy('broken', { spec: { priority: 'x' } }),
       policy('waiting', { conditions: [condition('Holding', 'True', { reason: 'Holding' })] }),
@@ -170,7 +225,6 @@ describe('problems', () => {
       'GCPolicy waiting: Holding',
       'GCPolicy changed: NotObserved',
       'Node old: Stale',
-      'GCPolicy behind: NodesBehind',
     ]);
   });
 
@@ -188,10 +242,46 @@ describe('problems', () => {
       ['GCPolicy old: NotObserved'],
     ],
     [
-      'nodes that have not reported within five minutes after the creation of a policy',
-      [5, 4.9].map((minutes) => ({ ...policy('a', behind), metadata: created(`${minutes}m`, minutes) })),
+      'no nodes that have not reported within five minutes after the creation of a policy',
+      [{ ...policy('a', behind), metadata: created('new', 4.9) }],
       [],
-      ['GCPolicy 5m: NodesBehind'],
+      [],
+    ],
+    [
+      'nodes that have not reported within five minutes after the creation of a policy',
+      [{ ...policy('a', behind), metadata: created('old', 5) }],
+      [],
+      ['GCPolicy old: NodesBehind'],
+    ],
+    [
+      'no nodes whose agents reported just before another policy was deleted, or this one changed',
+      [policy('a', behind)],
+      [
+        report('node-1', { policy: { name: 'deleted', observedGeneration: 2, mode: 'Enforce' } }),
+        report('node-2', underOld),
+      ],
+      [],
+    ],
+    [
+      'nodes whose last report is older than a change can be',
+      [policy('a', behind)],
+      [
+        report('node-1', {
+          reportTime: minutesAgo(6),
+          policy: { name: 'deleted', observedGeneration: 2, mode: 'Enforce' },
+        }),
+        report('node-2', {
+          reportTime: minutesAgo(6),
+          policy: { name: 'a', observedGeneration: 2, mode: 'Enforce' },
+        }),
+      ],
+      ['GCPolicy a: NodesBehind'],
+    ],
+    [
+      'nodes of an agent that does not report',
+      [policy('a', behind)],
+      [report('node-1')],
+      ['GCPolicy a: NodesBehind'],
     ],
     [
       'reports that are older than 15 minutes, without a time, or of a clock that is as far ahead',
