@@ -1,10 +1,14 @@
-import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
+import { controllerOf } from '../../kube/cache/owner-references.ts';
+import { asObject, asObjects, asText, ownersFromJson } from '../../kube/codec/json.ts';
 
 /** The pod of the agent on one node, as far as a command in it is concerned. */
 export interface AgentPod {
   readonly node: string;
   readonly namespace: string;
   readonly name: string;
+  readonly serviceAccount: string;
+  /** The UID of the DaemonSet that controls it; undefined = none does. */
+  readonly daemonSet: string | undefined;
   /** Of the agent's container: the program, then the words after it. */
   readonly command: readonly string[];
   readonly args: readonly string[];
@@ -21,14 +25,17 @@ const textsIn = (value: unknown): readonly string[] => (Array.isArray(value) ? v
 /** Reads a pod of the API; undefined if no command can run in its agent now. */
 export function agentPodOf(pod: unknown): AgentPod | undefined {
   const { metadata, spec, status } = asObject(pod);
-  const { name, namespace, deletionTimestamp } = asObject(metadata);
-  const { nodeName, containers } = asObject(spec);
+  const { name, namespace, deletionTimestamp, ownerReferences } = asObject(metadata);
+  const { nodeName, containers, serviceAccountName } = asObject(spec);
+  const controller = controllerOf(ownersFromJson(ownerReferences));
   const container = asObjects(containers).find((one) => one['name'] === agentContainer);
   if (container === undefined || deletionTimestamp !== undefined || !isRunning(status)) return undefined;
   return {
     node: asText(nodeName),
     namespace: asText(namespace),
     name: asText(name),
+    serviceAccount: asText(serviceAccountName),
+    daemonSet: controller?.kind === 'DaemonSet' ? controller.uid : undefined,
     command: textsIn(container['command']),
     args: textsIn(container['args']),
   };

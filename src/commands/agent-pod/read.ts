@@ -8,7 +8,7 @@ import type { NodePart, UnreadNode } from '../../snapshot/plan-facts.ts';
 import { withMissingRight } from '../cli/denied.ts';
 import { podsOnNode } from '../plan/local-node.ts';
 import { userAgent } from '../../runtime/version.ts';
-import { findAgents } from './find.ts';
+import { findAgents, type FoundAgent } from './find.ts';
 import { agentContainer, snapshotCommand, type AgentPod } from './pod.ts';
 
 interface Given {
@@ -62,9 +62,9 @@ async function agentsOf(
   nodes: readonly string[] | 'all',
   transport: KubeTransport,
   signal: AbortSignal,
-): Promise<readonly AgentPod[]> {
+): Promise<readonly FoundAgent[]> {
   if (nodes === 'all') return findAgents(transport, undefined, signal);
-  const found: AgentPod[] = [];
+  const found: FoundAgent[] = [];
   for (const node of new Set(nodes)) found.push(...(await findAgents(transport, node, signal)));
   return found;
 }
@@ -83,10 +83,14 @@ class Reader implements Read {
     this.#signal = signal;
   }
 
-  async read(name: string, agent: AgentPod | undefined): Promise<void> {
-    const problem = agent === undefined ? noAgent : await this.#problemOf(agent);
+  async read(name: string, found: FoundAgent | undefined): Promise<void> {
+    const problem = found === undefined ? noAgent : await this.#problemAt(found);
     if (problem !== undefined) this.unread.push({ name, problem });
     this.#given.onProgress(this.parts.length);
+  }
+
+  async #problemAt(found: FoundAgent): Promise<string | undefined> {
+    return 'problem' in found ? found.problem : await this.#problemOf(found.agent);
   }
 
   async #problemOf(agent: AgentPod): Promise<string | undefined> {

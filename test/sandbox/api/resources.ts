@@ -49,13 +49,14 @@ const kinds: readonly (readonly [
   ['coordination.k8s.io/v1', 'Lease', 'leases'],
   ['events.k8s.io/v1', 'Event', 'events'],
   ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', ['status']],
+  ['rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings'],
   ['apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', ['status']],
 ];
 
 const builtIn: readonly Resource[] = kinds.map((row) => {
   const [apiVersion, kind, plural, subresources = [], shortNames = []] = row;
   const [version = '', group = ''] = apiVersion.split('/').toReversed();
-  const namespaced = !['Node', 'Namespace', 'CustomResourceDefinition'].includes(kind);
+  const namespaced = !['Node', 'Namespace', 'ClusterRoleBinding', 'CustomResourceDefinition'].includes(kind);
   const rules = rulesOf[kind] ?? plainRules;
   const names = { group, version, plural, kind, shortNames };
   const binary = binaryKinds[kind];

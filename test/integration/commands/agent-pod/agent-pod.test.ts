@@ -29,13 +29,19 @@ const runHere: SandboxExec = async (call) => {
   return { exitCode: code, stdout, stderr };
 };
 
-function applyAgent(node: string, args: readonly string[], running = true): void {
+const labels = { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'agent' };
+
+/** A pod of the DaemonSet of dustpan's chart, or of another one in another namespace. */
+function applyAgent(node: string, args: readonly string[], running = true, namespace = 'dustpan'): void {
   const state = running ? { running: {} } : { waiting: {} };
   const program = ['/nodejs/bin/node', '--no-sparkplug', '/app/dist/main.js'];
-  const labels = { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'agent' };
+  const daemonSet = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: `uid-${namespace}` };
+  const ownerReferences = [{ ...daemonSet, controller: true }];
   api.store.apply({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: `agent-${node}`, namespace: 'dustpan', labels } },
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: { name: `agent-${node}`, namespace, labels, ownerReferences },
     spec: {
+      serviceAccountName: 'dustpan-agent',
       nodeName: node,
       containers: [
         { name: 'sidecar', image: 's' },
@@ -116,6 +122,40 @@ describe('through the pod of an agent', () => {
     expect(notes).toContain('Node node-1: no disk.');
     expect(notes).toContain('Node node-2 was not read: no agent of dustpan runs there.');
     expect(notes.join('\n')).not.toContain('noise');
+  });
+});
+
+describe('a pod that only has the labels of an agent', () => {
+  const forge = (node: string): void => {
+    api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'evil' } });
+    applyAgent(node, [], true, 'evil');
+  };
+  const bind = (): void => {
+    api.store.apply({
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding' },
+      metadata: { name: 'dustpan-agent', labels },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'dustpan-agent' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'dustpan', name: 'dustpan-agent' }],
+    });
+  };
+
+  test('runs no command beside the real one, whose binding shows it', async () => {
+    bind();
+    forge('node-1');
+    forge('node-2');
+    const { notes, totals } = await planned([asAdmin(), '--nodes']);
+    expect(commands).toHaveLength(1);
+    expect(totals.filter(({ unit }) => unit === 'imagegc')).toMatchObject([{ node: 'node-1' }]);
+    expect(notes).toContain(
+      "Node node-2 was not read: pod evil/agent-node-2 has the labels of an agent, but no DaemonSet and service account of dustpan's chart; no command runs there.",
+    );
+  });
+
+  test('prevents every command where no binding shows which is the real one', async () => {
+    forge('node-2');
+    const { notes } = await planned([asAdmin(), '--node=node-1']);
+    expect(commands).toEqual([]);
+    expect(notes.join()).toContain('agents run in several namespaces (dustpan, evil)');
   });
 });
 
