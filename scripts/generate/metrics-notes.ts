@@ -57,9 +57,9 @@ export const placeLabels: Readonly<Record<string, string>> = {
 /** Metrics of Kubernetes with the same meaning, and the same labels except as noted. */
 export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_pod_gc_force_delete_pods_total:
-    '`pod_gc_collector_force_delete_pods_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
+    '`pod_gc_collector_force_delete_pods_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours; after the first 1000 namespaces, all others count as `<other>`',
   dustpan_pod_gc_force_delete_pod_errors_total:
-    '`pod_gc_collector_force_delete_pod_errors_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
+    '`pod_gc_collector_force_delete_pod_errors_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours; after the first 1000 namespaces, all others count as `<other>`',
   dustpan_evictions_total:
     "`kubelet_evictions`, with the kubelet's signals for local storage and disks; it counts evictions that the API server accepted",
   dustpan_image_garbage_collected_total: '`kubelet_image_garbage_collected_total`',

@@ -151,7 +151,7 @@ export const withNodeNames = <A extends unknown[], O extends OptionValues>(comma
   command
     .option(
       '--node <NODES>',
-      "Also plan the images, containers and logs of these nodes, comma-separated; can be repeated. Reads them through the pods of their agents, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace).",
+      "Also plan the images, containers and logs of these nodes, comma-separated; can be repeated. Reads them through the pods of their agents, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace), and in clusters where others run pods with the labels of agents the right to list clusterrolebindings.",
       names,
     )
     .option('--nodes [true|false]', 'The same for all nodes.', onOff, false);

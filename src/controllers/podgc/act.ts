@@ -82,7 +82,7 @@ function observer(
   return (outcome) => {
     const { target, reason } = outcome.decision;
     if (outcome.kind !== 'kept') {
-      const labels = { namespace: target.namespace, reason: upstreamReason[reason] };
+      const labels = { namespace: own.labelOf(target.namespace), reason: upstreamReason[reason] };
       own.deletes.inc(labels);
       if (outcome.kind === 'failed') own.deleteErrors.inc(labels);
       return;

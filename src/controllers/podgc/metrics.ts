@@ -25,10 +25,26 @@ export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
   Unscheduled: 'unscheduled',
 };
 
+/** Number of namespaces with series of their own: 100 000 take 36 MB, and their number grows for as long as the process runs. */
+const maxNamespaces = 1_000;
+/** The label of all other namespaces: no namespace can have this name. */
+const otherNamespaces = '<other>';
+
+/** Returns the label value of a namespace: the first thousand have their own. */
+function namespaceLabels(): (namespace: string) => string {
+  const known = new Set<string>();
+  return (namespace) => {
+    if (known.size < maxNamespaces) known.add(namespace);
+    return known.has(namespace) ? namespace : otherNamespaces;
+  };
+}
+
 /** The metrics of this unit alone. Upstream's counters have the label namespace, so they have no series before the first deletion. */
 export function podGcMetrics(registry: Registry) {
   const { counter, gauge, histogram } = metricRows(registry);
   return {
+    /** The value of the label namespace. */
+    labelOf: namespaceLabels(),
     deletes: counter(
       'pod_gc_force_delete_pods_total',
       'Attempts to delete a pod, including failed ones (as pod_gc_collector_force_delete_pods_total).',

@@ -63,6 +63,23 @@ test('each pass has an Event of its own, which names its pods: a series would na
   expect(first && seriesKey(first)).not.toBe(second && seriesKey(second));
 });
 
+test('only the first thousand namespaces have series of their own; all others are counted together', async () => {
+  const names = Array.from({ length: 1_002 }, (_, i) => `ns-${String(i).padStart(4, '0')}`);
+  const pods = names.flatMap((name) => [
+    pod(`${name}/a`, { finishedAtMs: 0, createdAtMs: 0 }),
+    pod(`${name}/b`, { finishedAtMs: 0, createdAtMs: minutesAgo(1) }),
+  ]);
+  const { namespaces, pass, registry } = environmentOf(pods, expireAll());
+  for (const name of names) namespaces.set(name, { uid: name, name, resourceVersion: '1', labels: {} });
+  await pass();
+  const lines = (await registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('dustpan_pod_gc_force_delete_pods_total{'));
+  expect(lines).toHaveLength(1_001);
+  expect(lines).toContain('dustpan_pod_gc_force_delete_pods_total{namespace="ns-0999",reason="expired"} 2');
+  expect(lines).toContain('dustpan_pod_gc_force_delete_pods_total{namespace="<other>",reason="expired"} 4');
+});
+
 test('the deletions of a pass are limited to a rate', async () => {
   const { cluster, clock, pass } = environmentOf(many(11), expireAll(), { maxDeletesPerSecond: 10 });
   await pass();
