@@ -84,9 +84,21 @@ export const badForNodes: readonly BadPolicy[] = [
       '*@sha256:0123',
     ].map((image) => [`all images to remove, as ${image}`, removing(image), 'remove[0].image'] as const),
     ['an end that is a date', removing('a', '2026-12-01'), 'remove[0].until'],
-    ['an end with an offset', removing('a', '2026-12-01T00:00:00+01:00'), 'remove[0].until'],
     ['an end in the last century', removing('a', '1999-12-01T00:00:00Z'), 'remove[0].until'],
   ]),
+  ...miswritten(
+    ['nodes.imageGC', 'remove[0].until'],
+    (until) => removing('a', until),
+    'must be a time in UTC, such as 2026-12-01T00:00:00Z',
+    {
+      '2026-12-01T00:00:00+01:00': '2026-11-30T23:00:00Z',
+      '2028-02-29T23:30:00-05:30': '2028-03-01T05:00:00Z',
+      '2026-02-30T00:00:00Z': '',
+      '2026-02-29T00:00:00+01:00': '',
+      '2026-11-31T00:00:00Z': '',
+      '2026-12-01T24:00:00Z': '',
+    },
+  ),
   ...miswritten(
     ['nodes.imageGC', 'keep[1]'],
     (image) => ({ keep: ['a', image] }),
