@@ -43,6 +43,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     ends: [],
     ttlRules: new Map(),
     finishedAtMs: undefined,
+    finishedByMs: undefined,
     wait: undefined,
     partlyEnded: undefined,
     ...over,

@@ -130,7 +130,7 @@ export interface SpecPodsTerminated {
    */
   readonly perNamespaceThreshold?: number | undefined;
   /**
-   * Time to live: duration, such as 24h, for which a pod is kept after its last container finished. Absent (the default) means forever; 0s means that the pod is due at once. If a container has no finish time, the condition DisruptionTarget counts. If there is none either, or the time is before the pod's creation or in the future because the node's clock is wrong, the controller counts from the time at which it first observed the pod as finished.
+   * Time to live: duration, such as 24h, for which a pod is kept after its last container finished. Absent (the default) means forever; 0s means that the pod is due at once. If a container has no finish time, or the time is before the pod's creation or in the future because the node's clock is wrong, the time counts at which the API server stored the phase of the pod (metadata.managedFields). Without that, the condition DisruptionTarget counts, else the time at which the controller first observed the pod as finished.
    */
   readonly ttlAfterFinishedMs?: number | undefined;
   /**

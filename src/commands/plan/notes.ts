@@ -3,8 +3,11 @@ import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
 import { isRepository, patternsWithoutImage } from '../../api/image-reference.ts';
 import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import { hasTtl } from '../../controllers/podgc/ttl.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
@@ -18,6 +21,7 @@ export function notesOn(facts: PlanFacts): readonly string[] {
     ...clusterNotes(facts),
     ...patternNotes(facts),
     ...reasonNotes(facts),
+    ...finishNotes(facts),
     ...facts.parts.flatMap((part) => partNotes(part, rules)),
     ...unreadNotes(facts),
     ...reportNotes(facts),
@@ -59,6 +63,21 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
   return consequences.flatMap(([what, value, consequence]) =>
     value === undefined ? [`${what} are not known: ${consequence}.`] : [],
   );
+}
+
+/** Finished pods whose ttl the controller may count from an earlier time than this plan. */
+function finishNotes({ policies = [], pods }: PlanFacts): readonly string[] {
+  const hasRule = policies.some(
+    (one) => !isInvalid(one) && one.pods?.terminated && hasTtl(one.pods.terminated),
+  );
+  const unknown = [...(pods?.values() ?? [])].filter(
+    (pod) => isFinished(pod) && (pod.finishedAtMs ?? pod.finishedByMs) === undefined,
+  );
+  return unknown.length === 0 || !hasRule
+    ? []
+    : [
+        `${counted(unknown.length, 'finished pod')} without a finish time, in status and managedFields: this plan counts the ttl from now, the controller from its first observation, so it may delete earlier. kubectl leaves managedFields out, except with --show-managed-fields.`,
+      ];
 }
 
 /** Image patterns of a policy that match no image on the nodes that it governs, as far as these were read: spelling mistakes, or no longer needed. */

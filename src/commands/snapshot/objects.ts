@@ -1,6 +1,8 @@
 import { doNotDisruptAnnotations } from '../../api/do-not-disrupt.ts';
 import { isObject } from '../../api/json.ts';
 import { SKIP_HOLD_ANNOTATION, TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { finishedByOf, PHASE_TIME } from '../../kube/cache/resources.ts';
+import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { each, fields, named, shortened, texts, whole, type JsonObject, type Pick } from './pick.ts';
 
 /**
@@ -8,7 +10,7 @@ import { each, fields, named, shortened, texts, whole, type JsonObject, type Pic
  * secret are not among them: environment, command lines, probes, annotations of users, managedFields.
  */
 const picks = {
-  Pod: objectOf({ spec: podSpec(), status: podStatus }),
+  Pod: podObject(),
   Node: objectOf({
     spec: fields({ ...named('unschedulable'), taints: each(fields(named('key', 'value', 'effect'))) }),
     status: fields({ conditions: conditions() }),
@@ -46,6 +48,18 @@ const podAnnotations: ReadonlySet<string> = new Set([
 
 /** Annotations of pods and sandboxes that a snapshot keeps. */
 export const keptPodAnnotations: Pick = texts((name) => podAnnotations.has(name));
+
+/** A finished pod whose status does not have a possible finish time has the time of its phase, from its managedFields. */
+function podObject(): Pick {
+  const pick = objectOf({ spec: podSpec(), status: podStatus });
+  return (value) => {
+    const picked = pick(value);
+    const finishedByMs = finishedByOf(value);
+    if (finishedByMs === undefined || !isObject(picked) || !isObject(picked['status'])) return picked;
+    const status = { ...picked['status'], [PHASE_TIME]: formatRfc3339(new Date(finishedByMs)) };
+    return { ...picked, status };
+  };
+}
 
 function objectOf(parts: Readonly<Record<string, Pick>>): Pick {
   return fields({ metadata: metadata(), ...parts });

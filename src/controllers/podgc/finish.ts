@@ -1,7 +1,7 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { isTerminated, type PodGcFacts } from './facts.ts';
 
-/** For each finished pod whose finish time is unknown or cannot be true: since when the controller has seen it finished. Monotonic milliseconds by UID. */
+/** For each finished pod whose finish time is unknown or cannot be true, by its status and its writers: since when the controller has seen it finished. Monotonic milliseconds by UID. */
 export type SeenFinished = ReadonlyMap<string, number>;
 
 export const noneSeen: SeenFinished = new Map();
@@ -18,14 +18,14 @@ export function observeFinished(
   const seen = new Map<string, number>();
   const nowMs = now.getTime();
   for (const pod of pods) {
-    if (!isTerminated(pod)) continue;
+    if (!isTerminated(pod) || pod.finishedByMs !== undefined) continue;
     const sinceMs = before.get(pod.uid) ?? monotonicMs;
     if (credibleFinish(pod, nowMs - (monotonicMs - sinceMs)) === undefined) seen.set(pod.uid, sinceMs);
   }
   return seen;
 }
 
-/** When a finished pod finished, Unix milliseconds: as reported; or when the controller first saw it finished, where no report can be true. */
+/** When a finished pod finished, Unix milliseconds: as reported; where no report can be true, when the API server recorded that it had finished; else when the controller first saw it finished. */
 export function finishedAt(pod: PodFacts, facts: SeenFacts, nowMs: number): number {
   const seenAtMs = firstSeenMs(pod, facts, nowMs);
   return credibleFinish(pod, seenAtMs) ?? seenAtMs;
@@ -37,8 +37,9 @@ export const earliestFinish = (pod: PodFacts, facts: SeenFacts, nowMs: number): 
 
 type SeenFacts = Pick<PodGcFacts, 'finishedForMs'>;
 
-const firstSeenMs = (pod: PodFacts, { finishedForMs }: SeenFacts, nowMs: number): number =>
-  nowMs - (finishedForMs.get(pod.uid) ?? 0);
+/** By then the pod had finished. */
+const firstSeenMs = ({ uid, finishedByMs }: PodFacts, { finishedForMs }: SeenFacts, nowMs: number): number =>
+  finishedByMs ?? nowMs - (finishedForMs.get(uid) ?? 0);
 
 /** The reported finish, unless it cannot be true: no pod finishes before it was created (by the API server's clock), or after it was seen finished (by ours). */
 function credibleFinish({ finishedAtMs, createdAtMs }: PodFacts, seenAtMs: number): number | undefined {

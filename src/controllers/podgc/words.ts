@@ -83,7 +83,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   TooYoung: {
     meaning: 'It has finished, but its time to live has not passed yet.',
     change:
-      'Its ttl has passed since its last container finished; or, if that time is unknown or cannot be true, since the controller first observed it as finished. pods.terminated.ttlByReason or ttlAfterFinished sets the ttl, and with honorTTLAnnotation a shorter annotation.',
+      'Its ttl has passed since its last container finished; or, if that time is unknown or cannot be true, since the API server, else the controller, recorded it as finished. pods.terminated.ttlByReason or ttlAfterFinished sets the ttl, and with honorTTLAnnotation a shorter annotation.',
   },
   KeepMarked: {
     meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
@@ -359,11 +359,13 @@ function explainTtl(pod: PodFacts, finish: Finish, state: string): Why {
   };
 }
 
-/** `plan` and `why` have not watched the pod: if its finish time is unknown or cannot be true, they count the ttl from now. */
+/** `plan` and `why` have not watched the pod: if no part of it has a possible finish time, they count the ttl from now. */
 function finishText(pod: PodFacts, { countedMs }: Finish): string {
-  const { finishedAtMs } = pod;
+  const { finishedAtMs, finishedByMs } = pod;
   if (countedMs === finishedAtMs) return `It finished at ${timeText(finishedAtMs)}`;
-  return `${doubtText(pod)} This command counts from now, because only the controller knows when it first observed the pod as finished`;
+  return countedMs === finishedByMs
+    ? `${doubtText(pod)} The API server recorded its phase ${pod.phase} at ${timeText(finishedByMs)}`
+    : `${doubtText(pod)} Its metadata.managedFields do not have the time either (kubectl leaves them out, except with --show-managed-fields). This command counts from now, because only the controller knows when it first observed the pod as finished`;
 }
 
 function doubtText({ finishedAtMs, createdAtMs }: PodFacts): string {

@@ -1,5 +1,4 @@
 import { keptFinalizers } from '../../api/finalizers.ts';
-import { isFinished } from '../../api/pod-phase.ts';
 import { CONTAINER_ENDS, KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { podReason, type PodEnd } from '../../api/policy/ttl-rules.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
@@ -14,7 +13,16 @@ import {
   type PodSpec,
   type PodStatus,
 } from '../gen/core.ts';
-import { endsOf, finishedAtMs, ms, noStatus, trueCondition, wasDisrupted, type End } from './pod-end.ts';
+import {
+  endsOf,
+  finishOf,
+  ms,
+  noStatus,
+  trueCondition,
+  wasDisrupted,
+  type End,
+  type Writer,
+} from './pod-end.ts';
 import { controllerOf } from './owner-references.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { PodRecord, type PodTraits } from './pod-record.ts';
@@ -50,6 +58,7 @@ export interface Unread {
   readonly annotation: (key: string) => string | undefined;
   /** The status of a pod with its texts uncut. */
   readonly status: () => PodStatus | undefined;
+  readonly writers: () => readonly Writer[];
 }
 
 /** Makes the facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
@@ -64,6 +73,7 @@ export function podFacts(pod: Pod, keep: Keep, unread: Unread, known?: PodFacts)
   const ttlRules = ended ? keep.ttlResults.of(keep.labelKeys(), () => podEnd(status, unread)) : noTtlResults;
   if (known && isSame(known, { labels, ttlAnnotation, ends, ttlRules })) return known;
   const { uid, name, resourceVersion } = known ?? meta;
+  const { finishedAtMs, finishedByMs } = known ?? finishOf(pod, unread.writers);
   return new PodRecord(
     {
       uid,
@@ -86,7 +96,8 @@ export function podFacts(pod: Pod, keep: Keep, unread: Unread, known?: PodFacts)
       endedByKubelet: wasDisrupted(status, 'TerminationByKubelet'),
       markedByPodGc: wasDisrupted(status, 'DeletionByPodGC'),
       ends,
-      finishedAtMs: isFinished(status) ? finishedAtMs(pod) : undefined,
+      finishedAtMs,
+      finishedByMs,
       ttlRules,
       wait: isWaiting(status) ? podWait(pod, keep) : undefined,
       partlyEnded: partlyEnded(pod),

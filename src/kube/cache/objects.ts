@@ -51,11 +51,10 @@ export interface PodFacts {
    * is missing is unknown. Only of terminated pods.
    */
   readonly ttlRules: ReadonlyMap<string, boolean>;
-  /**
-   * The end of the last container, if every main container has one; else the transition of DisruptionTarget to True. undefined = the pod has not
-   * finished, or its status does not have the time. The node's clock set it: a time before the creation or in the future is not a finish time.
-   */
+  /** When the pod finished, as its status reports it; undefined = not finished, or unknown. The clock of the node set it (`finishOf`). */
   readonly finishedAtMs: number | undefined;
+  /** A time by which the pod has finished, of the API server; only of finished pods whose status does not have a possible time; undefined = unknown. */
+  readonly finishedByMs: number | undefined;
   /** Only of pods in phase Pending or Unknown, and only if the status or the metadata has a time. */
   readonly wait: PodWait | undefined;
   /** Only of pods in phase Running whose main containers are not started again (restartPolicy), if some have ended and others run. */

@@ -1,3 +1,5 @@
+import { isObject } from '../../api/json.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import { type ContainerStatus, type Pod, type PodCondition, PodStatus } from '../gen/core.ts';
 import type { Time } from '../gen/meta.ts';
 
@@ -38,22 +40,71 @@ function hasFailed({ state }: ContainerStatus): boolean {
   return exitCode !== 0 || (reason !== 'Completed' && reason !== '');
 }
 
-/**
- * Returns when a pod finished, by the clock of its node: the end of the last container, if every container that decides has one; else the time since
- * which DisruptionTarget is True. undefined = unknown: a pod that the kubelet rejects has neither, and its creation and start are only lower bounds.
- * A time before the creation shows that the node's clock was behind, so no later time is right either: that time is returned, and no plan trusts
- * it. The start of the pod shows the same, however long the pod ran.
- */
-export function finishedAtMs(pod: Pod): number | undefined {
+/** A writer of fields of an object, by its managedFields. */
+export interface Writer {
+  /** When it last changed one of them, by the clock of the API server; undefined = unknown. */
+  readonly writtenAtMs: number | undefined;
+  /** The paths of its fields; undefined = unknown. */
+  readonly fields: () => unknown;
+}
+
+interface Finish {
+  /**
+   * By the clock of the node: the end of the last container, if every container that decides has one; else the time since which DisruptionTarget is
+   * True, unless `finishedByMs` is known: the pod may run on for its grace period. undefined = unknown: a pod that the kubelet rejects has neither,
+   * and its creation, its start and other conditions are only lower bounds. A time before the creation shows that the node's clock was behind, so no
+   * later time is right either: that time is returned, and no plan trusts it. The start of the pod shows the same, however long the pod ran.
+   */
+  readonly finishedAtMs: number | undefined;
+  /** When the API server stored the phase, or later; only if the status does not have a possible time. The pod has finished by then. */
+  readonly finishedByMs: number | undefined;
+}
+
+/** Returns when a pod finished. `writers` is called only for a finished pod. */
+export function finishOf(pod: Pod, writers: () => readonly Writer[]): Finish {
   const status = pod.status ?? noStatus;
+  if (!isFinished(status)) return { finishedAtMs: undefined, finishedByMs: undefined };
+  const created = ms(pod.metadata?.creationTimestamp) ?? 0;
   const isWhole = hasEnds(pod, status);
+  const finishedAtMs = reportedFinish(status, { created, isWhole });
+  const all = writers();
+  const isPossible = (atMs: number): boolean =>
+    atMs >= created && all.some(({ writtenAtMs = 0 }) => atMs <= writtenAtMs);
+  if (isWhole && finishedAtMs !== undefined && isPossible(finishedAtMs))
+    return { finishedAtMs, finishedByMs: undefined };
+  const writtenAtMs = phaseWrittenAtMs(all);
+  return writtenAtMs === undefined
+    ? { finishedAtMs, finishedByMs: undefined }
+    : { finishedAtMs: isWhole ? finishedAtMs : undefined, finishedByMs: Math.max(writtenAtMs, created) };
+}
+
+function reportedFinish(
+  status: PodStatus,
+  { created, isWhole }: { readonly created: number; readonly isWhole: boolean },
+): number | undefined {
   const disrupted = isWhole ? undefined : ms(disruption(status)?.lastTransitionTime);
   if (!isWhole && disrupted === undefined) return undefined;
-  const created = ms(pod.metadata?.creationTimestamp) ?? 0;
   const started = ms(status.startTime);
   if (started !== undefined && started < created - tolerableStartSkewMs) return started;
   const ends = [...containersOf(status).map(endedAtMs), disrupted].filter((at) => at !== undefined);
   return ends.find((at) => at < created) ?? Math.max(...ends);
+}
+
+/**
+ * Returns the last change by the writer of the phase: it wrote the phase then, or before. A kubelet writes a final phase only after the end of the
+ * last container. undefined = nobody, or at an unknown time.
+ */
+function phaseWrittenAtMs(writers: readonly Writer[]): number | undefined {
+  const times = writers.filter(mayOwnPhase).map(({ writtenAtMs }) => writtenAtMs);
+  const known = times.filter((at) => at !== undefined);
+  return known.length === 0 || known.length < times.length ? undefined : Math.max(...known);
+}
+
+function mayOwnPhase({ fields }: Writer): boolean {
+  const paths = fields();
+  if (!isObject(paths)) return true;
+  const status = paths['f:status'];
+  return isObject(status) && status['f:phase'] !== undefined;
 }
 
 export const noStatus = PodStatus.fromPartial({});

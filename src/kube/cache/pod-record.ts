@@ -11,6 +11,7 @@ export interface PodTraits extends Omit<
   | 'resourceVersion'
   | 'createdAtMs'
   | 'finishedAtMs'
+  | 'finishedByMs'
   | 'controller'
   | 'ttlRules'
   | 'wait'
@@ -28,6 +29,7 @@ export class PodRecord implements PodFacts {
   readonly resourceVersion: string;
   readonly createdAtMs: number;
   readonly finishedAtMs: number | undefined;
+  readonly finishedByMs: number | undefined;
   readonly ownerUid: string | undefined;
   readonly ownerName: string | undefined;
   readonly wait: PodWait | undefined;
@@ -42,6 +44,7 @@ export class PodRecord implements PodFacts {
     this.resourceVersion = facts.resourceVersion;
     this.createdAtMs = facts.createdAtMs;
     this.finishedAtMs = facts.finishedAtMs;
+    this.finishedByMs = facts.finishedByMs;
     this.wait = facts.wait;
     this.ttlRules = facts.ttlRules;
     this.ownerUid = facts.controller?.uid;

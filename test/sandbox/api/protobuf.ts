@@ -16,6 +16,8 @@ type FieldType =
   /** A text in JSON, a message in protobuf. */
   | 'quantity'
   | 'quantityMap'
+  /** Any JSON; in protobuf a message with its bytes, or with a string as it is. */
+  | 'rawJson'
   | { readonly message: MessageFields }
   /** A message whose fields JSON inlines into the outer object. */
   | { readonly inline: MessageFields }
@@ -51,6 +53,10 @@ const writers: Readonly<Record<Extract<FieldType, string>, Write>> = {
   },
   stringMap: writeMap,
   quantity: writeQuantity,
+  rawJson: (slot, value) => {
+    const json = typeof value === 'string' ? value : JSON.stringify(value);
+    writeNested(slot, { raw: json }, { raw: [1, 'string'] });
+  },
   quantityMap: (slot, map) => {
     for (const [key, value] of Object.entries(asObject(map)))
       writeNested(slot, { key, value }, quantityEntryFields);

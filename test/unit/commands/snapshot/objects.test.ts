@@ -108,6 +108,20 @@ describe('a pod in a snapshot', () => {
 
   test.each([
     ['failed', pod()],
+    [
+      'failed at a time that only its managedFields have',
+      pod({
+        metadata: {
+          managedFields: [
+            {
+              ...{ manager: secret, time: '2026-01-15T11:00:00Z' },
+              fieldsV1: { 'f:status': { 'f:phase': {}, [`f:${secret}`]: {} } },
+            },
+          ],
+        },
+        status: { phase: 'Failed', reason: 'OutOfcpu' },
+      }),
+    ],
     ['waiting for an image', pod({ status: starting })],
     ['without a phase', pod({ status: { phase: undefined } })],
     ['with a container that still runs', pod({ status: statuses })],

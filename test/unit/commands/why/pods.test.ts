@@ -80,6 +80,10 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       aged('x', 60, { ...evicted, ttlRules: new Map([[ttlRuleKey(ttlByReason[1]), true]]) }),
     ),
     'an annotation that is no duration': annotated('soon', { ttlAfterFinishedMs: 0 }),
+    'a finish that only the API server has recorded': finished(
+      { ttlAfterFinishedMs: hour },
+      pod('x', { phase: 'Failed', finishedByMs: minutesAgo(90) }),
+    ),
     'finished in the future': finished(
       { ttlAfterFinishedMs: 0 },
       aged('x', -60, { createdAtMs: minutesAgo(30) }),

@@ -3,7 +3,7 @@ import type { TerminatedPolicy, TtlRule } from '../../../../src/api/policy/polic
 import { ttlRuleKey } from '../../../../src/api/policy/ttl-rules.ts';
 import { noneSeen, observeFinished } from '../../../../src/controllers/podgc/finish.ts';
 import { ttlFinder } from '../../../../src/controllers/podgc/ttl.ts';
-import type { OwnerRef } from '../../../../src/kube/cache/objects.ts';
+import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import {
   finalizerHeld,
   minutesAgo,
@@ -368,6 +368,41 @@ test('a pod of a node whose clock is behind is deleted a ttl after it was first 
   clock.advance(1);
   await pass();
   expect(cluster.podNames).toEqual([]);
+});
+
+test('a restart changes nothing where the API server has recorded a time, and the controller deletes when plan says', async () => {
+  const recorded = pod('x', { phase: 'Failed', finishedByMs: minutesAgo(10) });
+  expect(verdictOf(recorded, halfAnHour)).toBe('TooYoung 12:20:00');
+  const { cluster, pass, clock } = environmentOf([recorded], halfAnHour);
+  await pass();
+  clock.advance(20 * minute - 1);
+  await environmentOf(cluster, halfAnHour, { clock }).pass();
+  expect(cluster.podNames).toEqual(['x']);
+  clock.advance(1);
+  await environmentOf(cluster, halfAnHour, { clock }).pass();
+  expect(cluster.podNames).toEqual([]);
+});
+
+test.each<readonly [string, Partial<PodFacts>, string]>([
+  [
+    'a time before the creation',
+    { finishedAtMs: minutesAgo(61), finishedByMs: minutesAgo(10) },
+    'TooYoung 12:20:00',
+  ],
+  [
+    'a time long after it',
+    { finishedAtMs: minutesAgo(-60), finishedByMs: minutesAgo(10) },
+    'TooYoung 12:20:00',
+  ],
+  [
+    'a time just after it',
+    { finishedAtMs: minutesAgo(9), finishedByMs: minutesAgo(10) },
+    'TooYoung 12:21:00',
+  ],
+  ['no time', { finishedByMs: minutesAgo(30) }, 'Expired'],
+])('the time that the API server recorded replaces %s', (_, over, expected) => {
+  expect(verdictOf(pod('x', over), halfAnHour)).toBe(expected);
+  expect(observeFinished(noneSeen, [pod('x', over)], { monotonicMs: 0, now }).size).toBe(0);
 });
 
 test('a restarted controller counts the ttl from its own first pass: later, never earlier', async () => {

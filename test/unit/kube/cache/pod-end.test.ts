@@ -108,3 +108,57 @@ describe('one set of containers decides how and when a pod ended', () => {
     expect(endOf(status)).toEqual({ day, ends });
   });
 });
+
+describe('the writers of a finished pod', () => {
+  const owns = (paths: object, time: string | undefined): object => ({
+    ...{ manager: 'kubelet', operation: 'Update', subresource: 'status', time },
+    fieldsV1: paths,
+  });
+  const phase = (time: string | undefined): object =>
+    owns({ 'f:status': { 'f:phase': {}, 'f:reason': {} } }, time);
+  const labels = (time: string): object => owns({ 'f:metadata': { 'f:labels': { 'f:phase': {} } } }, time);
+  const malformed = (time: string): object => ({ fieldsV1: '{', time });
+  const rejected = { reason: 'OutOfcpu' };
+  const beforeCreation = '2025-12-31T23:00:00Z';
+  const whole = (day: number): object => main(ended('a', 1, january(day)), ended('b', 0, january(2)));
+  const early = main(ended('a', 1, beforeCreation), ended('b', 0, january(2)));
+
+  test.each<readonly [string, object, readonly object[], at: number | undefined, by: number | undefined]>([
+    ['give a time to a pod that was rejected', rejected, [phase(january(3))], undefined, 3],
+    [
+      'are several: the last that may have written it',
+      rejected,
+      [phase(january(3)), phase(january(5))],
+      undefined,
+      5,
+    ],
+    ['of other fields give none', rejected, [labels(january(3))], undefined, undefined],
+    ['without a time give none', rejected, [phase(january(3)), phase(undefined)], undefined, undefined],
+    [
+      'whose fields are unknown may be the last',
+      rejected,
+      [phase(january(3)), malformed(january(4))],
+      undefined,
+      4,
+    ],
+    ['are none', rejected, [], undefined, undefined],
+    ['are later than the disruption', disrupted, [phase(january(9))], undefined, 9],
+    ['add nothing to an end that is possible', whole(3), [phase(january(5))], 3, undefined],
+    ['replace an end before the creation', early, [phase(january(5))], NaN, 5],
+    ['replace an end after the phase', whole(8), [phase(january(5))], 8, 5],
+    ['do not replace an end without their times', whole(8), [], 8, undefined],
+    ['are no earlier than the creation', rejected, [phase('2025-12-30T00:00:00Z')], undefined, 1],
+    ['of a running pod are not read', { phase: 'Running' }, [phase(january(3))], undefined, undefined],
+  ])('%s', (_name, status, managedFields, at, by) => {
+    const object = {
+      ...pod({ phase: 'Failed', ...status }, { managedFields }),
+      spec: { containers: [{ name: 'a' }, { name: 'b' }] },
+    };
+    const codec = podCodec(() => new Set());
+    for (const facts of [codec.fromJson(object), codec.fromProtobuf(protobufOf('Pod', object))]) {
+      const before = Number.isNaN(at) ? Date.parse(beforeCreation) : undefined;
+      expect(facts.finishedAtMs).toBe(before ?? (at && Date.parse(january(at))));
+      expect(facts.finishedByMs).toBe(by && Date.parse(january(by)));
+    }
+  });
+});

@@ -44,6 +44,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   ends: fc.constantFrom([], [{ reason: 'OOMKilled', exitCode: 137 }]),
   ttlRules: fc.constantFrom(new Map(), new Map([['a', true]])),
   finishedAtMs: orUndefined(ms),
+  finishedByMs: orUndefined(ms),
   wait: orUndefined(
     fc.record({
       ...{ sinceMs: ms, reason: text, message: text, image: text, container: text, isWorking: fc.boolean() },

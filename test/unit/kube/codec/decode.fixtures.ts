@@ -69,6 +69,7 @@ export const evictedFacts: PodFacts = {
   ttlRules: new Map(),
   // A main container has no end: the disruption counts.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
+  finishedByMs: undefined,
   wait: undefined,
   partlyEnded: undefined,
 };
