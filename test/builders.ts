@@ -52,10 +52,12 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
 
 /** The pods as they are read under these policies: compared with the entries of ttlByReason; of a message nothing matches. */
 export const readUnder = (
-  policies: readonly (Policy | InvalidPolicy)[],
+  policies: readonly (Policy | InvalidPolicy)[] | undefined,
   pods: readonly PodFacts[],
 ): readonly PodFacts[] => {
-  const rules = policies.flatMap((one) => (isInvalid(one) ? [] : (one.pods?.terminated?.ttlByReason ?? [])));
+  const rules = (policies ?? []).flatMap((one) =>
+    isInvalid(one) ? [] : (one.pods?.terminated?.ttlByReason ?? []),
+  );
   return rules.length === 0 ? pods : pods.map((one) => comparedWith(rules, one));
 };
 

@@ -57,7 +57,7 @@ export function factsOf(facts: Facts): PlanFacts {
     policies: rankPolicies(facts.policies ?? []).map(withFixedId),
     openBreakers: facts.openBreakers,
     inForce: facts.inForce,
-    pods: byUid(readUnder(facts.policies ?? [], pods)),
+    pods: byUid(readUnder(facts.policies, pods)),
     nodes: 'nodes' in facts && facts.nodes === undefined ? undefined : byUid(nodes),
     namespaces: byUid([
       ...names.map((name) => namespaceOf(name)),

@@ -149,7 +149,7 @@ describe('the writers of a finished pod', () => {
     ['do not replace an end without their times', whole(8), [], 8, undefined],
     ['are no earlier than the creation', rejected, [phase('2025-12-30T00:00:00Z')], undefined, 1],
     ['of a running pod are not read', { phase: 'Running' }, [phase(january(3))], undefined, undefined],
-  ])('%s', (_name, status, managedFields, at, by) => {
+  ])('%s', (_name, status, managedFields, ...[at, by]) => {
     const object = {
       ...pod({ phase: 'Failed', ...status }, { managedFields }),
       spec: { containers: [{ name: 'a' }, { name: 'b' }] },
