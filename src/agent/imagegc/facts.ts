@@ -53,6 +53,8 @@ export interface ImageHolds {
   /** `namespace/name` of a pod bound to the node, and the image reference in its spec; undefined = the pod has more images than dustpan reads. */
   readonly boundPod: { readonly pod: string; readonly image: string | undefined } | undefined;
   readonly pinned: boolean;
+  /** Whether it would count as the sandbox image by its name alone: the runtime does not report which image that is. */
+  readonly isCalledSandbox: boolean;
   /** Pattern of the policy's keep list that matches it. */
   readonly keepPattern: string | undefined;
   /** A name of it that no pattern of nodes.imageGC.only matches. */

@@ -48,12 +48,12 @@ export function holdsOf(
   const selectionOf = imageSelection(only);
   const ofSandboxes = new Set(index.idsOf(sandboxImage));
   // Without this image no pod can start if the registry is unreachable. If the runtime does not report it, its usual name decides.
-  const isOfSandboxes = (image: RuntimeImage): boolean =>
-    ofSandboxes.size > 0 ? ofSandboxes.has(image.id) : isCalledPause(image);
+  const isCalledSandbox = (image: RuntimeImage): boolean => ofSandboxes.size === 0 && isCalledPause(image);
   return (image) => ({
     usedBy: usedBy.get(image.id),
     boundPod: boundPods.get(image.id),
-    pinned: image.pinned || isOfSandboxes(image),
+    pinned: image.pinned || ofSandboxes.has(image.id) || isCalledSandbox(image),
+    isCalledSandbox: isCalledSandbox(image),
     keepPattern: keep[patternOf(image)],
     notSelected: only.length === 0 ? undefined : selectionOf(image).unmatched,
   });

@@ -165,9 +165,12 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
     case 'BoundPod':
       return { detail: boundText(holds.boundPod) };
     case 'Pinned':
-      return image.pinned
-        ? { detail: 'The runtime has pinned it.', field: 'pinned=true' }
-        : { detail: 'It is the sandbox image: without it no pod can start.' };
+      if (image.pinned) return { detail: 'The runtime has pinned it.', field: 'pinned=true' };
+      return {
+        detail: holds.isCalledSandbox
+          ? 'It may be the sandbox image, without which no pod can start: the runtime does not report which image that is, and this one has the usual name (pause).'
+          : 'It is the sandbox image, which the runtime reports: without it no pod can start.',
+      };
     case 'KeepListed': {
       const { keepPattern: pattern = '' } = holds;
       return {

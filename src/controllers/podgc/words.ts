@@ -13,11 +13,10 @@ import {
   timeText,
 } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
-import type { ContainerEnd, NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import type { ContainerEnd, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
 import {
-  isOf,
   isTerminating,
   type Finish,
   type KeptForOwner,
@@ -27,6 +26,7 @@ import {
   type Ttl,
 } from './facts.ts';
 import { hasTaintLeft, removeTaint, taintLeftText } from './nodes.ts';
+import { jobText, ownerText, partlyEndedText, uncountedText } from './job-words.ts';
 import type { Line } from './order.ts';
 
 const held = { what: 'pods', field: 'pods.safety' };
@@ -453,15 +453,6 @@ function explainUnfinished(
   };
 }
 
-/** Which of its containers keep it running. */
-function partlyEndedText({ partlyEnded, controller }: PodFacts): string {
-  if (partlyEnded === undefined) return '';
-  const [ended, running] = [partlyEnded.ended, partlyEnded.running].map(
-    (names) => `${names.length === 1 ? 'container' : 'containers'} ${names.join(', ')}`,
-  );
-  return ` Its ${ended} ended, but its ${running} still ${partlyEnded.running.length === 1 ? 'runs' : 'run'}, so ${isOf(controller, 'batch', 'Job') ? 'neither the pod nor its Job finishes' : 'the pod does not finish'}. A sidecar must exit after the work, or be a native one: an init container with restartPolicy: Always, which the kubelet ends.`;
-}
-
 /** '' = the node is ready without a taint that was left, or not known. */
 function nodeStateText(node: NodeFacts | undefined): string {
   if (node === undefined) return '';
@@ -473,30 +464,6 @@ function nodeStateText(node: NodeFacts | undefined): string {
     ` But the node is not ready${since}: its kubelet does not report, or reports a problem, so the pod may have ended or may still run.` +
     ' dustpan deletes such a pod only after its Node is deleted (pods.orphaned), or, if the pod is terminating, when the node has the out-of-service taint (pods.outOfService).'
   );
-}
-
-const ownerText = (owner: OwnerRef | undefined, unknown: string): string =>
-  owner === undefined ? unknown : `${owner.kind} ${owner.name}`;
-
-function uncountedText({ controller }: PodFacts, jobExists: boolean | undefined): string {
-  const has = 'It has the finalizer batch.kubernetes.io/job-tracking';
-  const job = ownerText(controller, '');
-  if (jobExists === true) return `${has}: ${job} has not counted it yet.`;
-  if (jobExists === undefined)
-    return `${has}: ${job} has not counted it, or does not exist; the list of Jobs is not known.`;
-  const remedy = 'no Job counts the pod. If the finalizer stays, a user has to remove it (kubectl edit)';
-  if (controller === undefined) return `${has}, but no owner: ${remedy}.`;
-  return isOf(controller, 'batch', 'Job')
-    ? `${has}, but ${job} does not exist, or is too new for the list of Jobs. If it was deleted, ${remedy}.`
-    : `${has}, but its owner ${job} is no Job: ${remedy}.`;
-}
-
-function jobText(pod: PodFacts, exists: boolean | undefined): string {
-  const job = ownerText(pod.controller, 'Its Job');
-  if (exists === undefined) return `The list of Jobs is not known, so ${job} may still be running.`;
-  return exists
-    ? `${job} has neither the condition Complete nor Failed.`
-    : `${job} does not exist, or is too new for the list of Jobs. If it was deleted, the garbage collector of kube-controller-manager deletes the pod, too.`;
 }
 
 function explainNewest({ field, owner }: KeptForOwner, rules: PodsPolicy | undefined): Why {

@@ -152,6 +152,7 @@ describe('an image', () => {
       usedBy: 'a',
       boundPod: { pod: 'default/p', image: 'a' },
       pinned: true,
+      isCalledSandbox: false,
       keepPattern: '*',
       notSelected: undefined,
     });

@@ -91,6 +91,10 @@ const planned: Cases<
   },
   Pinned: {
     'by the runtime': on({ images: [image('x', { pinned: true })] }),
+    'as the sandbox image that the runtime reports': on({ sandboxImage: 'x' }),
+    'by the name of a sandbox image': on({
+      images: [image('x', { tags: ['docker.io/library/x:latest', 'example.com/pause:1'] })],
+    }),
   },
   NotSelected: {
     'another name': governed({ only: ['registry.example.com/ci/*'] }),

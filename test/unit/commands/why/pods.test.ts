@@ -138,6 +138,15 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       policies: [terminated({})],
       pods: [pod('x', { phase: 'Running', partlyEnded: { ended: ['report'], running: ['istio-proxy'] } })],
     },
+    'a sidecar of a Job still runs': {
+      policies: [terminated({})],
+      pods: [
+        pod('x', {
+          ...{ phase: 'Running', controller: job },
+          partlyEnded: { ended: ['report'], running: ['istio-proxy'] },
+        }),
+      ],
+    },
     'two containers still run': {
       policies: [terminated({})],
       pods: [pod('x', { phase: 'Running', partlyEnded: { ended: ['a', 'b'], running: ['c', 'd'] } })],
@@ -183,6 +192,10 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'of a Job': {
       ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
       jobs: [jobOf(job)],
+    },
+    'Jobs are not known': {
+      ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
+      jobs: undefined,
     },
     'of a Job that does not exist': {
       ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: owner('Job', 'deleted') })),
