@@ -1,4 +1,5 @@
 import { hasNamespaceBudgets } from '../../api/policy/matching.ts';
+import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { staleText } from '../../gc/reasons/words.ts';
@@ -29,8 +30,12 @@ function readyClaim(accepted: Claim, degraded: Claim): Claim {
 }
 
 function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
-  if (!('problems' in policy))
-    return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy is valid' };
+  if (!('problems' in policy)) {
+    const doubts = reasonDoubts(policy).filter(({ isCertain }) => isCertain);
+    const texts = doubts.map(({ entry, advice }) => `${entry} matches no pod: ${advice.replace(/\.$/, '')}`);
+    const message = cut(printable(['The policy is valid', ...texts].join('; ')));
+    return { type: 'Accepted', status: 'True', reason: 'Valid', message };
+  }
   const message = invalidPolicyText(policy);
   return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
 }

@@ -5,7 +5,7 @@ import { rollUpNodes, type RemovalProgress } from '../../../../src/controllers/p
 import { planStatus, readStatus, writeAfterMs } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus, StatusFacts } from '../../../../src/controllers/policystatus/status.ts';
 import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';
-import { node, nodesRules, now, policy } from '../../../builders.ts';
+import { node, nodesRules, now, policy, terminatedRule } from '../../../builders.ts';
 import { hostile, raw } from '../../../hostile.ts';
 import { budget } from '../budgets/builders.ts';
 import {
@@ -318,4 +318,14 @@ test('control characters in the name of a field are escaped', () => {
   const accepted = conditionOf(status, 'Accepted')?.message ?? '';
   expect(accepted).toContain(String.raw`spec.a\u001b[2Jb\nERROR forged\u009b2J`);
   expect(accepted).not.toMatch(raw);
+});
+
+test('entries of ttlByReason that can match no pod are named with the spelling that works', () => {
+  const ttlByReason = ['Init:Error', 'OutOf*', 'Evicted,Shutdown'].map((reason) => ({ reason, ttlMs: 1 }));
+  const status = statusOf({ policy: policy({ pods: { terminated: terminatedRule({ ttlByReason }) } }) });
+  expect(conditionOf(status, 'Accepted')).toMatchObject({
+    status: 'True',
+    message:
+      'The policy is valid; pods.terminated.ttlByReason[0].reason "Init:Error" matches no pod: write "Error": kubectl adds the prefix to the reason of an init container; pods.terminated.ttlByReason[2].reason "Evicted,Shutdown" matches no pod: write one entry for each reason: Evicted and Shutdown',
+  });
 });
