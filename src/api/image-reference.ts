@@ -203,6 +203,17 @@ export function patternsWithoutImage(
   return patterns.filter((pattern) => !names.some(patternMatcher(pattern)));
 }
 
+/** The patterns that select a name of none of the images, each alone. A wildcard digest selects no image that has tags. */
+export function patternsThatSelectNone(
+  patterns: readonly string[],
+  images: readonly NamedImage[],
+): readonly string[] {
+  return patterns.filter((pattern) => {
+    const selectionOf = imageSelection([pattern]);
+    return !images.some((image) => selectionOf(image).names.some(({ index }) => index >= 0));
+  });
+}
+
 function patternMatcher(pattern: string): (name: string) => boolean {
   const matchers = formsOf(pattern).map(globMatcher);
   return (name) => matchers.some((matches) => matches(name));

@@ -11,7 +11,8 @@ export function diskOf(stats: Field): NodePart['disk'] {
   const imageFs = asObject(asObject(asObject(stats.object()['node'])['runtime'])['imageFs']);
   const { capacityBytes, availableBytes, inodes, inodesFree } = fileSystemOf(imageFs);
   if (capacityBytes === undefined || availableBytes === undefined) return undefined;
-  return { capacityBytes, availableBytes, inodes, inodesFree, inodesUsed: count(imageFs['inodesUsed']) };
+  const [usedBytes, inodesUsed] = [count(imageFs['usedBytes']), count(imageFs['inodesUsed'])];
+  return { capacityBytes, availableBytes, inodes, inodesFree, usedBytes, inodesUsed };
 }
 
 /** The local storage usage of pods, from checked stats; undefined = not known. */

@@ -158,6 +158,8 @@ export interface DiskSpace {
   readonly availableBytes: number;
   readonly inodes?: number | undefined;
   readonly inodesFree?: number | undefined;
+  /** Bytes of the layers of all images together, unpacked, as the runtime counts them; 0 or undefined = unknown. */
+  readonly usedBytes?: number | undefined;
   /** Inodes of all images together, as the runtime counts them. */
   readonly inodesUsed?: number | undefined;
 }

@@ -1,10 +1,11 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
-import { isRepository, patternsWithoutImage } from '../../api/image-reference.ts';
+import { isRepository, patternsThatSelectNone, patternsWithoutImage } from '../../api/image-reference.ts';
 import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { hasTtl } from '../../controllers/podgc/ttl.ts';
 import { counted } from '../../gc/reasons/words.ts';
@@ -14,15 +15,15 @@ import type { PlanDocument } from './document.ts';
 import { reasonNotes } from './reason-notes.ts';
 
 /** What is not known, and the consequence; one sentence each. */
-export function notesOn(facts: PlanFacts): readonly string[] {
+export function notesOn(facts: PlanFacts, now: Date): readonly string[] {
   const rules = rulesOf(facts);
   return [
     ...policyNotes(facts),
     ...clusterNotes(facts),
-    ...patternNotes(facts),
+    ...patternNotes(facts, now),
     ...reasonNotes(facts),
     ...finishNotes(facts),
-    ...facts.parts.flatMap((part) => partNotes(part, rules)),
+    ...facts.parts.flatMap((part) => [...partNotes(part, rules), ...(rules.images ? sizeNotes(part) : [])]),
     ...unreadNotes(facts),
     ...reportNotes(facts),
     ...facts.notes,
@@ -81,7 +82,7 @@ function finishNotes({ policies = [], pods }: PlanFacts): readonly string[] {
 }
 
 /** Image patterns of a policy that match no image on the nodes that it governs, as far as these were read: spelling mistakes, or no longer needed. */
-function patternNotes({ policies, nodes, parts }: PlanFacts): readonly string[] {
+function patternNotes({ policies, nodes, parts }: PlanFacts, now: Date): readonly string[] {
   const known = nodes && byName(nodes);
   const governanceOf = nodeGovernance(policies);
   const ruled = parts.flatMap(({ name, images = [] }) => {
@@ -89,11 +90,17 @@ function patternNotes({ policies, nodes, parts }: PlanFacts): readonly string[] 
     return governed.kind === 'keep' || images.length === 0 ? [] : [{ ...governed, images }];
   });
   return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(
-    ([{ keep, only, maximumAgeByImage }, ofRule]) => {
+    ([{ keep, only, remove, maximumAgeByImage }, ofRule]) => {
       const images = distinctImages(ofRule.flatMap((one) => one.images));
-      const lists = { keep, only, maximumAgeByImage: maximumAgeByImage.map(({ image }) => image) };
+      const active = remove.filter((entry) => !hasEnded(entry, now));
+      const lists = {
+        keep: patternsWithoutImage(keep, images),
+        only: patternsThatSelectNone(only, images),
+        remove: patternsThatSelectNone(namesOf(active), images),
+        maximumAgeByImage: patternsThatSelectNone(namesOf(maximumAgeByImage), images),
+      };
       return Object.entries(lists).flatMap(([list, patterns]) => {
-        const useless = patternsWithoutImage(patterns, images).map((pattern) => JSON.stringify(pattern));
+        const useless = patterns.map((pattern) => JSON.stringify(pattern));
         return useless.length === 0
           ? []
           : [
@@ -102,6 +109,24 @@ function patternNotes({ policies, nodes, parts }: PlanFacts): readonly string[] 
       });
     },
   );
+}
+
+const namesOf = (entries: readonly { readonly image: string }[]): readonly string[] =>
+  entries.map(({ image }) => image);
+
+/** A smaller difference is no cause for doubt. */
+const unexplainedBytes = 2 ** 30;
+
+/** Whether the listed sizes of the images, by which a plan counts, explain what they use of the disk. */
+function sizeNotes({ name, images = [], disk }: NodePart): readonly string[] {
+  const listedBytes = distinctImages(images).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const { usedBytes = 0 } = disk ?? {};
+  // 0 = unknown, as of CRI-O.
+  if (usedBytes === 0 || usedBytes < 1.25 * listedBytes || usedBytes - listedBytes < unexplainedBytes)
+    return [];
+  return [
+    `Node ${name}: the runtime lists images of ${sizeText(listedBytes)}, and counts ${sizeText(usedBytes)} of image layers. It lists packed sizes, or the rest belongs to no listed image. A removal frees more than its listed size, so the agent, which measures the disk after each, may remove fewer images than this plan.`,
+  ];
 }
 
 /** Entries of the lists of images whose effect is easily misread. */

@@ -64,7 +64,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     policiesUnknown: facts.policies === undefined ? true : undefined,
     idle: facts.idle,
     notes: [
-      ...notesOn(facts),
+      ...notesOn(facts, options.now),
       ...imageListNotes(facts, options.now),
       ...paceNotes(decisions),
       ...units.flatMap(({ notes = [] }) => notes),

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { adviceOnNodes, imageListNotes, notesOn, paceNotes } from '../../../../src/commands/plan/notes.ts';
+import {
+  adviceOnNodes,
+  imageListNotes,
+  notesOn as notesAt,
+  paceNotes,
+} from '../../../../src/commands/plan/notes.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
@@ -13,6 +18,7 @@ import { report as nodeReport } from '../../controllers/policystatus/builders.ts
 import { broken, factsOf, finished, nodesPolicy, partOf, type Facts } from '../facts.ts';
 import { decision } from './builders.ts';
 
+const notesOn = (facts: ReturnType<typeof factsOf>): readonly string[] => notesAt(facts, now);
 const notes = (facts: Facts): readonly string[] => notesOn(factsOf(facts));
 const planNotes = (facts: Facts): readonly string[] =>
   planUnits(factsOf(facts), { now, kept: false, assumeElapsed: false }).notes;
@@ -36,6 +42,15 @@ const patterns = (keep: readonly string[], over: Facts = {}, ages: readonly stri
     policies: [ofImages({ keep, maximumAgeByImage: ages.map((one) => ({ image: one, maximumAgeMs: 1 })) })],
     part: { images },
     ...over,
+  });
+/** Images of 4 GiB that use so many. */
+const sizes = (usedGibi: number) =>
+  notes({
+    policies: [ofImages()],
+    part: {
+      images: [image('x', { sizeBytes: 4 * 2 ** 30 })],
+      disk: { capacityBytes: 2 ** 40, availableBytes: 2 ** 39, usedBytes: usedGibi * 2 ** 30 },
+    },
   });
 const onTwoNodes = () => {
   const nodes = [testNode('node-1'), testNode('node-2')];
@@ -102,6 +117,20 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   'patterns that match images': patterns(['docker.io/nginx:*', 'quay.io/*'], {}, ['nginx']),
   'patterns that do not': patterns(['nginx', 'redis', 'busybox:1', 'c', 'd'], {}, ['quay.io/b:2']),
   'patterns that match on one of two nodes': onTwoNodes(),
+  'entries that select nothing, although they match a digest': notes({
+    policies: [
+      ofImages({
+        only: ['docker.io/nginx@*', 'nginx:1.27'],
+        remove: ['*/b:1', '*/c', 'ended'].map((one, i) => ({ image: one, untilMs: i < 2 ? Infinity : 0 })),
+      }),
+    ],
+    part: {
+      images: [image('n', { tags: ['nginx:1.27'], digests: [`nginx@sha256:${'a'.repeat(64)}`] }), ...images],
+    },
+  }),
+  'listed sizes that do not explain the usage': sizes(88),
+  'listed sizes that nearly explain it': sizes(4.9),
+  'listed sizes, and the usage is unknown': sizes(0),
   'a policy that governs nothing': notes({ policies: [first, second] }),
   'reasons that no finished pod has': notesOn(reasons),
   'reasons, and the pods are not known': notesOn({ ...reasons, pods: undefined }),
