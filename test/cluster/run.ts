@@ -63,7 +63,7 @@ async function main(command: readonly string[]): Promise<number> {
   if (program !== 'vitest' || subcommand !== 'run') return await inJail(command);
   const jails = jailsOf(testFiles(args));
   const refused = jails.map(({ files, parts, loopDevices }) => {
-    const lacking = cannotRun(parts) ?? (loopDevices === true ? noLoopDevices() : undefined);
+    const lacking = cannotRun(parts) ?? (loopDevices === undefined ? undefined : noLoopDevices(loopDevices));
     return lacking === undefined ? undefined : skipped(files.join(', '), lacking);
   });
   const able = jails.filter((_, i) => refused[i] === undefined);

@@ -4,7 +4,7 @@
 # With BED_IMAGEFS_MB set it is a node: /run, /var/lib and /var/log are DIR's, kernel settings stay untouched, and the
 # root of every cgroup hierarchy is the jail's own folder, so that whatever a container asks for lies below that.
 # With BED_DISK_MB set too, the node has a disk of its own of this size, for everything below /var.
-# With BED_LOOP_DEVICES=1, its disks are loop devices with ext4; otherwise they are tmpfs.
+# With BED_LOOP_DEVICES=ext4 or xfs, its disks are loop devices with that file system; otherwise they are tmpfs.
 # When COMMAND ends, or this script in any way, the kernel ends what was started inside. What the kernel does not own
 # are the cgroup folders: removed on the way out, or by the next jail if this script was killed by KILL.
 # While it runs, `nsenter --target "$(cat DIR/jail.pid)" --all bash` opens a shell inside.
@@ -110,7 +110,8 @@ SETTINGS
 mount_disk() { # $1: name, $2: MB, $3: mount point, $4: further options of a tmpfs
   local file=/run/bed/$1.img
   [ -n "${BED_LOOP_DEVICES:-}" ] || { mount -t tmpfs -o "size=$2m$4" "$1" "$3"; return; }
-  truncate --size "$2M" "$file"; mkfs.ext4 -q -m 0 -i 16384 "$file"
+  truncate --size "$2M" "$file"
+  if [ "$BED_LOOP_DEVICES" = xfs ]; then mkfs.xfs -q "$file"; else mkfs.ext4 -q -m 0 -i 16384 "$file"; fi
   mount -o loop "$file" "$3" # with autoclear: the kernel frees the device when it drops the jail's mounts
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
 import { exitCodeOf } from '../../steps/jobs.ts';
+import type { LoopFileSystem } from './requirements.ts';
 
 export interface JailOptions {
   readonly env?: NodeJS.ProcessEnv;
@@ -11,7 +12,7 @@ export interface JailOptions {
   /** Size of the node's own disk, which then holds /var/lib/kubelet, /var/log and, unless `imageFsMB` is above 0, the images. */
   readonly diskMB?: number | undefined;
   /** The disks are loop devices with ext4; otherwise they are tmpfs. */
-  readonly loopDevices?: boolean;
+  readonly loopDevices?: LoopFileSystem | undefined;
   /** File descriptor for all that the command prints; otherwise it is shown as it comes. */
   readonly output?: number | undefined;
 }
@@ -32,7 +33,7 @@ export async function jail(
       ...options.env,
       BED_IMAGEFS_MB: options.imageFsMB?.toString() ?? '',
       BED_DISK_MB: options.diskMB?.toString() ?? '',
-      BED_LOOP_DEVICES: options.loopDevices === true ? '1' : '',
+      BED_LOOP_DEVICES: options.loopDevices ?? '',
     },
   });
   const stopForwarding = forwardSignals(child);

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { findProgram } from '../programs/find.ts';
 import { programsOf, type Part } from '../programs/parts.ts';
 
@@ -9,9 +10,19 @@ export function cannotRun(parts: readonly Part[], env: NodeJS.ProcessEnv = proce
   return missingCommand(env) ?? namespacesRefused(env) ?? missingProgram(parts, env);
 }
 
-/** Why this machine has no loop devices with ext4; undefined when it has. */
-export function noLoopDevices(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  if (!canRun('mkfs.ext4', env)) return 'mkfs.ext4 missing: apt-get install e2fsprogs';
+/** A file system of loop devices. */
+export type LoopFileSystem = 'ext4' | 'xfs';
+
+const packages: Readonly<Record<LoopFileSystem, string>> = { ext4: 'e2fsprogs', xfs: 'xfsprogs' };
+
+/** Why this machine has no loop devices with this file system; undefined when it has. */
+export function noLoopDevices(
+  type: LoopFileSystem,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  if (!canRun(`mkfs.${type}`, env)) return `mkfs.${type} missing: apt-get install ${packages[type]}`;
+  if (!new RegExp(`\\t${type}$`, 'm').test(readFileSync('/proc/filesystems', 'utf8')))
+    return `the kernel has no ${type}: modprobe ${type}`;
   const { status, stderr } = spawnSync('losetup', ['--find'], { env, encoding: 'utf8' });
   return status === 0 ? undefined : `no loop device: ${stderr.trim()}`;
 }

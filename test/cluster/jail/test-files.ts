@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { LoopFileSystem } from './requirements.ts';
 import { repositoryRoot } from '../repository.ts';
 
 /** The jail that a test file requires. */
@@ -10,8 +11,8 @@ interface NodeFile {
   readonly imageFsMB: number;
   /** Size of the node's own disk, if it has one. */
   readonly diskMB: number | undefined;
-  /** Its disks are loop devices. */
-  readonly loopDevices: boolean;
+  /** Its disks are loop devices with this file system. */
+  readonly loopDevices: LoopFileSystem | undefined;
   /** Needs Prometheus and promtool too. */
   readonly prometheus: boolean;
 }
@@ -44,7 +45,7 @@ const defaultImageFsMB = 4096;
  * Files whose first lines have `// @bed node` run in a node; `prometheus` at the end adds Prometheus, also without a node.
  * `// @bed node imageFsMB=1024` sets the size of the images' file system. `// @bed node diskMB=512` gives the node a disk
  * that its pods, logs and images share; with `imageFsMB=256 diskMB=512` the images have a file system of their own.
- * With `loop` after the sizes, both are loop devices with ext4.
+ * With `loop` after the sizes, both are loop devices with ext4; with `loop=xfs` with XFS.
  */
 function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
   const all = files.map((file) => ({ file, ...directive(read(file), file) }));
@@ -59,7 +60,7 @@ function sortFiles(files: readonly string[], read: (file: string) => string): Te
 interface Directive {
   readonly imageFsMB: number | undefined;
   readonly diskMB: number | undefined;
-  readonly loopDevices: boolean;
+  readonly loopDevices: LoopFileSystem | undefined;
   readonly prometheus: boolean;
 }
 
@@ -67,18 +68,18 @@ function directive(source: string, file: string): Directive {
   const head = source.split('\n').slice(0, 10);
   const line = head.find((one) => one.startsWith('// @bed'));
   if (line === undefined)
-    return { imageFsMB: undefined, diskMB: undefined, loopDevices: false, prometheus: false };
+    return { imageFsMB: undefined, diskMB: undefined, loopDevices: undefined, prometheus: false };
   const match =
-    /^\/\/ @bed(?<node> node(?: imageFsMB=(?<images>\d+))?(?: diskMB=(?<disk>\d+))?(?<loop> loop)?)?(?<prometheus> prometheus)?$/.exec(
+    /^\/\/ @bed(?<node> node(?: imageFsMB=(?<images>\d+))?(?: diskMB=(?<disk>\d+))?(?<loop> loop(?<xfs>=xfs)?)?)?(?<prometheus> prometheus)?$/.exec(
       line,
     );
-  const { node, images, disk, loop, prometheus } = match?.groups ?? {};
+  const { node, images, disk, loop, xfs, prometheus } = match?.groups ?? {};
   if (node === undefined && prometheus === undefined)
     throw new Error(`${file} has an unknown jail directive: ${line}`);
   return {
     imageFsMB: node === undefined ? undefined : Number(images ?? (disk === undefined ? defaultImageFsMB : 0)),
     diskMB: disk === undefined ? undefined : Number(disk),
-    loopDevices: loop !== undefined,
+    loopDevices: loop === undefined ? undefined : xfs === undefined ? 'ext4' : 'xfs',
     prometheus: prometheus !== undefined,
   };
 }
