@@ -28,7 +28,8 @@ const startAgent = (...args: readonly string[]): RunningAgent =>
 
 /** Pods with an emptyDir that may hold 100Mi. */
 function runPods(...names: readonly string[]): void {
-  for (const name of names)
+  for (const name of names) {
+    bed.cri.runtime.runPod({ name, namespace: 'default', uid: `uid-${name}` });
     bed.api.store.apply({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -40,6 +41,7 @@ function runPods(...names: readonly string[]): void {
       },
       status: { phase: 'Running' },
     });
+  }
 }
 
 /** Sets the usage in MiB by pod. */
