@@ -10,7 +10,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { diskFillsDespiteCollection } from './events.ts';
-import type { PodUse } from './facts.ts';
+import type { MeasuredUsage, PodUse } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
 import { measureUsage } from './measure.ts';
 import { partialText } from './words.ts';
@@ -112,15 +112,20 @@ export class UsageManager {
     if (measured.pods !== undefined) this.#measured = new Map(measured.pods.map((one) => [one.pod.uid, one]));
     else if (kubelet !== undefined && facts.pods !== undefined)
       unknown.push('usage of the pods: not measured yet by the kubelet');
-    const lasting = measured.partial.filter(({ uid }) => this.#partial.has(uid));
-    if (lasting.length > 0) unknown.push(partialText(lasting));
-    this.#partial = new Set(measured.partial.map(({ uid }) => uid));
+    unknown.push(...this.#partlyUnknown(measured));
     this.#history = observeUsage(this.#history, measured, freedBytes());
     const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;
     this.#warn(plan);
     this.#logFailed(failed);
+  }
+
+  /** Not a new pod, which the kubelet measures within a minute. */
+  #partlyUnknown({ partial }: MeasuredUsage): readonly string[] {
+    const lasting = partial.filter(({ uid }) => this.#partial.has(uid));
+    this.#partial = new Set(partial.map(({ uid }) => uid));
+    return lasting.length === 0 ? [] : [partialText(lasting)];
   }
 
   async #layerBytes(signal: AbortSignal): Promise<number> {

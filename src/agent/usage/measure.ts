@@ -92,28 +92,39 @@ function namespaceUses(pods: readonly PodUse[], unmeasured: readonly StoragePod[
 function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readonly DiskUse[] {
   const { nodeDisk, imageDisk, kubelet } = facts;
   const ofPods = podTotals(pods);
-  const layerBytes = ofPods.layers === undefined ? undefined : Math.max(ofPods.layers, facts.layerBytes ?? 0);
+  const layerBytes = allLayers(ofPods.layers, facts);
   const own = kubeletParts(facts, ofPods);
   const layers = layerParts(layerBytes);
   // Then layers are on the file system of the kubelet (KEP-4191), and the runtime does not count them for images.
-  const isSplit = kubelet?.splitContainerFs === true;
-  const images = [imageParts(facts, isSplit ? 0 : layerBytes), ...(isSplit ? [] : [layers])];
-  switch (isSplit || isDedicated(facts)) {
+  if (kubelet?.splitContainerFs === true)
+    return [
+      ...known('nodefs', nodeDisk, [layers, own]),
+      ...known('imagefs', imageDisk, [imageParts(facts, 0)]),
+    ];
+  const images = [imageParts(facts, layerBytes), layers];
+  switch (isDedicated(facts)) {
     case true:
-      return [
-        ...(nodeDisk === undefined ? [] : [diskUse('nodefs', nodeDisk, isSplit ? [layers, own] : [own])]),
-        ...(imageDisk === undefined ? [] : [diskUse('imagefs', imageDisk, images)]),
-      ];
-    case false: {
-      const disk = nodeDisk ?? imageDisk;
-      return disk === undefined ? [] : [diskUse('nodefs', disk, [...images, own])];
-    }
+      return [...known('nodefs', nodeDisk, [own]), ...known('imagefs', imageDisk, images)];
+    case false:
+      return known('nodefs', nodeDisk ?? imageDisk, [...images, own]);
     case undefined: {
       const unknown = [imageParts({ imageDisk, images: undefined }, undefined), layerParts(undefined)];
-      return nodeDisk === undefined ? [] : [diskUse('nodefs', nodeDisk, [...unknown, own])];
+      return known('nodefs', nodeDisk, [...unknown, own]);
     }
   }
 }
+
+const known = (
+  name: DiskUse['name'],
+  disk: FileSystemStats | undefined,
+  parts: readonly Parts[],
+): readonly DiskUse[] => (disk === undefined ? [] : [diskUse(name, disk, parts)]);
+
+/** The runtime may have measured later, or not yet. */
+const allLayers = (
+  ofPods: number | undefined,
+  { layerBytes = 0 }: Pick<UsageFacts, 'layerBytes'>,
+): number | undefined => (ofPods === undefined ? undefined : Math.max(ofPods, layerBytes));
 
 /** Whether images and layers have another file system than the kubelet; undefined = unknown. */
 function isDedicated({ nodeDisk, imageDisk, kubelet }: UsageFacts): boolean | undefined {
@@ -169,23 +180,24 @@ function imageParts(
 }
 
 /** Logs on a file system of their own, such as a partition for /var/log, are none of these. */
-function kubeletParts({ containers, areLogsApart }: UsageFacts, ofPods: ReturnType<typeof podTotals>): Parts {
+function kubeletParts(facts: UsageFacts, ofPods: ReturnType<typeof podTotals>): Parts {
+  const { containers, areLogsApart } = facts;
   const { logs, orphans } = containers ?? {};
-  const orphanedLogs = orphans?.logDirectories?.bytes ?? 0;
+  const [directories, orphanedLogs] = [bytesIn(orphans?.podDirectories), bytesIn(orphans?.logDirectories)];
+  const volumes = ['volumes', ofPods.volumes] as const;
+  if (areLogsApart === true)
+    return { classes: [volumes, ['orphans', orphans && directories]], collectableBytes: 0 };
   return {
     classes: [
-      ['volumes', ofPods.volumes],
-      ...(areLogsApart === true
-        ? []
-        : ([['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)]] as const)),
-      [
-        'orphans',
-        orphans && (areLogsApart === true ? 0 : orphanedLogs) + (orphans.podDirectories?.bytes ?? 0),
-      ],
+      volumes,
+      ['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)],
+      ['orphans', orphans && orphanedLogs + directories],
     ],
-    collectableBytes: areLogsApart === true ? 0 : logs?.removableBytes,
+    collectableBytes: logs?.removableBytes,
   };
 }
+
+const bytesIn = (count: { readonly bytes: number } | undefined): number => count?.bytes ?? 0;
 
 /** What the known classes do not use is `other`, if all are known: then whole bytes add up to the used ones. Sizes that are larger than the used bytes together are scaled down. */
 function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly Parts[]): DiskUse {

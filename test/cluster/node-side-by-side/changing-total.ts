@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { statfsSync } from 'node:fs';
+import { statfsSync, type StatsFs } from 'node:fs';
 import { expect } from 'vitest';
 import type { ThresholdSignal } from '../../../src/api/node-pressure.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
@@ -91,4 +91,4 @@ export async function judgedAlike({ signal, threshold, fill, change, total }: Ch
   expect(totals.size).toBeGreaterThan(3);
 }
 
-export const statsOf = () => statfsSync(disk);
+export const statsOf = (): StatsFs => statfsSync(disk);
