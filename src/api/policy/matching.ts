@@ -239,7 +239,8 @@ export function shadowedBy(policy: Policy, above: readonly Policy[]): readonly s
   return [...names];
 }
 
-function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean {
+/** Whether the rules of a block select every object, whatever its labels. */
+export function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean {
   if (block === 'nodes') return nodes !== undefined && selectsAll(nodes.nodeSelector);
   return (
     pods !== undefined &&

@@ -6,6 +6,7 @@ import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
+import { unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { hasTtl } from '../../controllers/podgc/ttl.ts';
 import { counted } from '../../gc/reasons/words.ts';
@@ -20,6 +21,7 @@ export function notesOn(facts: PlanFacts, now: Date): readonly string[] {
   return [
     ...policyNotes(facts),
     ...clusterNotes(facts),
+    ...selectorNotes(facts),
     ...patternNotes(facts, now),
     ...reasonNotes(facts),
     ...finishNotes(facts),
@@ -79,6 +81,23 @@ function finishNotes({ policies = [], pods }: PlanFacts): readonly string[] {
     : [
         `${counted(unknown.length, 'finished pod')} without a finish time, in status and managedFields: this plan counts the ttl from now, the controller from its first observation, so it may delete earlier. kubectl leaves managedFields out, except with --show-managed-fields.`,
       ];
+}
+
+/** Selectors of a policy that select nothing: spelling mistakes, most often. */
+function selectorNotes({ policies = [], part, nodes, namespaces, pods }: PlanFacts): readonly string[] {
+  const isWhole = part === undefined;
+  const cluster = {
+    nodes: nodes && [...nodes.values()],
+    namespaces: isWhole && namespaces !== undefined ? [...namespaces.values()] : undefined,
+    pods: isWhole && pods !== undefined ? [...pods.values()] : undefined,
+  };
+  return policies.flatMap((policy) =>
+    isInvalid(policy)
+      ? []
+      : unmatchedSelectors(policy, cluster).map(
+          ({ field, selects }) => `GCPolicy ${policy.name}: ${field} selects ${selects}: check its labels.`,
+        ),
+  );
 }
 
 /** Image patterns of a policy that match no image on the nodes that it governs, as far as these were read: spelling mistakes, or no longer needed. */

@@ -44,8 +44,8 @@ export async function runStatus(config: StatusConfig, system: System): Promise<n
 const isKnown = ({ verdict, policies }: StatusView, onlyInstallation: boolean): boolean =>
   verdict !== 'Unknown' && (onlyInstallation || policies !== null);
 
-/** An Event does not show that its problem has ended. */
-const isPassing = ({ kind }: Trouble): boolean => kind === 'Blocked';
+/** An Event does not show that its problem has ended, and pods that a policy selects may come later. */
+const isPassing = ({ kind, reason }: Trouble): boolean => kind === 'Blocked' || reason === 'SelectsNothing';
 
 const resources = {
   policies: policiesResource(),

@@ -1,6 +1,7 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
+import { nodeMatcher, rankPolicies, selectsEvery, shadowedBy } from '../../api/policy/matching.ts';
+import { unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
@@ -75,7 +76,7 @@ export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, late, now }).map(
+      ofPolicy(stored, parsed, { ranked, nodes: facts.nodes, late, now }).map(
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
@@ -125,6 +126,7 @@ const freshMs = 60_000;
 interface PolicyContext {
   /** The valid policies. */
   readonly ranked: readonly Policy[];
+  readonly nodes: Installation['nodes'];
   readonly late: LateNodes;
   readonly now: Date;
 }
@@ -132,7 +134,7 @@ interface PolicyContext {
 function ofPolicy(
   policy: GCPolicy,
   parsed: Policy | InvalidPolicy,
-  { ranked, late, now }: PolicyContext,
+  { ranked, nodes, late, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -156,6 +158,7 @@ function ofPolicy(
         ranked.findIndex(({ name }) => name === parsed.name),
       ),
     ),
+    ...unmatched(policy, parsed, nodes),
     ...unseen(policy, now),
     ...behind(policy, { late, now }),
   ];
@@ -168,6 +171,24 @@ function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]
   if (governs || names.length === 0) return [];
   const message = `It governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything.`;
   return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
+}
+
+/** Nodes are judged by their labels; whether a policy governs pods only its status tells. */
+function unmatched(
+  { metadata, status }: GCPolicy,
+  policy: Policy,
+  nodes: Installation['nodes'],
+): readonly Found[] {
+  const cluster = { nodes, namespaces: undefined, pods: undefined };
+  const fields = unmatchedSelectors(policy, cluster).map(
+    ({ field, selects }) => `${field} selects ${selects}`,
+  );
+  const isCurrent = (status?.observedGeneration ?? -1) >= (metadata?.generation ?? 0);
+  if (policy.pods !== undefined && isCurrent && status?.pods?.governed === 0 && !selectsEvery('pods', policy))
+    fields.push('pods selects no pod');
+  if (fields.length === 0) return [];
+  const message = `${fields.join(', and ')} now: if that is a mistake, correct the selectors.`;
+  return [{ severity: 'Held', reason: 'SelectsNothing', message, command: 'dustpan plan' }];
 }
 
 const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid(policy);
@@ -196,7 +217,7 @@ function lateNodes({ policies, reports, nodes }: StatusFacts, now: Date): LateNo
 }
 
 /** Only the age of the policy is known, not when it was changed last. */
-function behind(policy: GCPolicy, { late, now }: Omit<PolicyContext, 'ranked'>): readonly Found[] {
+function behind(policy: GCPolicy, { late, now }: Pick<PolicyContext, 'late' | 'now'>): readonly Found[] {
   const { metadata, status } = policy;
   const { desired = 0, upToDate = 0 } = status?.nodes ?? {};
   const createdMs = Date.parse(metadata?.creationTimestamp ?? '') || 0;

@@ -9,7 +9,7 @@ import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
-import { node as testNode, now, pod } from '../../../builders.ts';
+import { labelled, node as testNode, now, pod, policy } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { usage } from '../../agent/localstorage/builders.ts';
@@ -114,6 +114,13 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   }),
   'a large removal under a generation that is recorded': large(ofImages().uid),
   'a large removal under one that is not: a hold may follow': large('uid-another'),
+  'selectors that select nothing': notes({
+    policies: [
+      { ...nodesPolicy({ nodeSelector: labelled('pool', 'x') }), name: 'nodes' },
+      policy({ name: 'pods', pods: { podSelector: labelled('app', 'x') } }),
+    ],
+    pods: [pod('web', { labels: { app: 'y' } })],
+  }),
   'patterns that match images': patterns(['docker.io/nginx:*', 'quay.io/*'], {}, ['nginx']),
   'patterns that do not': patterns(['nginx', 'redis', 'busybox:1', 'c', 'd'], {}, ['quay.io/b:2']),
   'patterns that match on one of two nodes': onTwoNodes(),

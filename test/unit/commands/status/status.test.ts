@@ -168,6 +168,7 @@ describe('problems', () => {
     );
   const created = (name: string, minutes: number) => ({ name, creationTimestamp: minutesAgo(minutes) });
   const behind = { spec: { nodes: {} }, nodes: { desired: 2, upToDate: 0 } };
+  const selecting = { podSelector: { matchLabels: { app: 'x' } } };
   const underOld = { policy: { name: 'a', observedGeneration: 1, mode: 'Enforce' } } as const;
 
   test('nodes that are not ready, or under pressure by their taints, worst first', () => {
@@ -276,6 +277,18 @@ describe('problems', () => {
         }),
       ],
       ['GCPolicy a: NodesBehind'],
+    ],
+    [
+      'selectors that select no node and no pod, once a pass has applied them',
+      [
+        policy('a', { spec: { nodes: { nodeSelector: { matchLabels: { pool: 'x' } } } } }),
+        policy('b', { spec: { pods: selecting }, pods: { governed: 0 } }),
+        policy('c', { spec: { pods: selecting }, pods: { governed: 1 } }),
+        policy('d', { spec: { pods: selecting }, pods: { governed: 0 }, observedGeneration: 1 }),
+        policy('e', { spec: { pods: {} }, pods: { governed: 0 } }),
+      ],
+      [],
+      ['GCPolicy a: SelectsNothing', 'GCPolicy b: SelectsNothing', 'GCPolicy d: NotObserved'],
     ],
     [
       'nodes of an agent that does not report',

@@ -1,0 +1,57 @@
+import { isNamed } from './matching.ts';
+import type { LabelSelector, Policy } from './policy.ts';
+import { SelectorIndex } from './selector-index.ts';
+
+interface Labelled {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The objects of a cluster; undefined = not known, or not all of them: nothing is said about selectors for them. */
+interface Cluster {
+  readonly nodes: readonly Labelled[] | undefined;
+  readonly namespaces: readonly (Labelled & { readonly name: string })[] | undefined;
+  readonly pods: readonly (Labelled & { readonly namespace: string })[] | undefined;
+}
+
+/** A selector that selects nothing now: probably a spelling mistake. */
+export interface UnmatchedSelector {
+  readonly field: 'nodes.nodeSelector' | 'pods.namespaceSelector' | 'pods.podSelector';
+  /** Such as `no node`. */
+  readonly selects: string;
+}
+
+/** The selectors of a policy that no object matches. Without any object of a kind, its selectors are not to blame. */
+export function unmatchedSelectors(
+  { nodes, pods }: Pick<Policy, 'nodes' | 'pods'>,
+  cluster: Cluster,
+): readonly UnmatchedSelector[] {
+  const unmatched: UnmatchedSelector[] = [];
+  if (nodes !== undefined && matchesNone(nodes.nodeSelector, cluster.nodes))
+    unmatched.push({ field: 'nodes.nodeSelector', selects: 'no node' });
+  if (pods === undefined) return unmatched;
+  const { namespaceSelector, podSelector, excludeNamespaces } = pods;
+  if (matchesNone(namespaceSelector, cluster.namespaces))
+    return [...unmatched, { field: 'pods.namespaceSelector', selects: 'no namespace' }];
+  if (cluster.namespaces === undefined || cluster.pods === undefined) return unmatched;
+  const isSelected = selecting(namespaceSelector);
+  const names = new Set(
+    cluster.namespaces
+      .filter((one) => isSelected(one) && !isNamed(excludeNamespaces, one.name))
+      .map(({ name }) => name),
+  );
+  const inside = cluster.pods.filter(({ namespace }) => names.has(namespace));
+  if (matchesNone(podSelector, inside))
+    unmatched.push({ field: 'pods.podSelector', selects: 'no pod in the selected namespaces' });
+  return unmatched;
+}
+
+const matchesNone = (selector: LabelSelector, objects: readonly Labelled[] = []): boolean =>
+  objects.length > 0 && !objects.some(selecting(selector));
+
+function selecting(selector: LabelSelector): (object: Labelled) => boolean {
+  const index = new SelectorIndex([selector]);
+  return ({ labels }) => {
+    const found = index.select(labels);
+    return found.firstIn(found) >= 0;
+  };
+}
