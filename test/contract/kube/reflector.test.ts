@@ -210,7 +210,7 @@ test('the status of a policy is replaced whole, and never that of a later policy
   const create = async (): Promise<string> =>
     storedJson(await objects.post(path, policyManifest(name))).metadata.uid;
   const uid = await create();
-  const hold = { generation: 1, since: '2026-01-15T12:00:00Z' };
+  const hold = { rulesId: 'a', since: '2026-01-15T12:00:00Z' };
   const held = { observedGeneration: 1, conditions: [], hold: { ...hold, until: undefined } };
   await operator.writeStatus({ uid, name }, held, signal);
   expect((await read()).status).toEqual({ observedGeneration: 1, conditions: [], hold });
