@@ -37,7 +37,7 @@ export class RunningDustpan extends RunningProcess {
 
   /** Waits until so many passes of a loop have begun and ended after this call. */
   async passes(loop: string, count: number): Promise<void> {
-    const series = ['success', 'error'].map(
+    const series = ['success', 'waiting', 'error'].map(
       (result) => `dustpan_loop_passes_total{loop="${loop}",result="${result}"}`,
     );
     const passed = async (): Promise<number> => {

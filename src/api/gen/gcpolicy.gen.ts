@@ -651,7 +651,7 @@ export interface GCPolicyStatus {
    */
   observedGeneration?: number | undefined;
   /**
-   * Time of the last pass over the pods when this status was written. The status is written only when another value changes, so an old time does not mean that the controller stands still: the metric dustpan_loop_last_success_timestamp_seconds shows that.
+   * Time of the last pass over the pods, to five minutes: without another change it is written every five minutes. An older time means that no pass has ended since; see the conditions, and dustpan status.
    */
   lastPassTime?: string | undefined;
   /**

@@ -184,7 +184,11 @@ function withoutRights(workload: Workload, { missingRights }: Installation): rea
       names: [`${namespace}/${name}`],
       reason: 'MissingRights',
       message: `Its ServiceAccount ${serviceAccount} may not ${rights.join(', ')}.`,
-      command: upgrade(workload, '--set rbac.create=true'),
+      // The chart's roles were changed by somebody else, who now owns their fields.
+      command: upgrade(
+        workload,
+        '--set rbac.create=true --force-conflicts # Helm 3: without --force-conflicts',
+      ),
     }));
 }
 

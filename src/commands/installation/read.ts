@@ -22,6 +22,8 @@ import {
   type Unchecked,
 } from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
+import { agentRights, controllerRights, leaseRight, rightText, type Right } from '../../api/policy/needs.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
 import { listObjects } from '../cli/list-objects.ts';
@@ -30,7 +32,6 @@ import { clusterLease } from '../../kube/lease/cluster-leader.ts';
 import { holderPod, type HolderPod } from '../../kube/lease/record.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import {
-  isLed,
   waitsFor,
   whyNoAgents,
   type Blocked,
@@ -54,7 +55,10 @@ const noAgentsAnnotation = 'gc.dustpan.dev/no-agents';
 /** Reads what the reader may read, and names the rest. Rejects only if the API server does not answer. */
 export async function readInstallation(
   cluster: Reader,
-  { withBlocked }: { readonly withBlocked: boolean },
+  {
+    withBlocked,
+    policies,
+  }: { readonly withBlocked: boolean; readonly policies: readonly (Policy | InvalidPolicy)[] },
   signal: AbortSignal,
 ): Promise<Installation> {
   const read = new InstallationReader(cluster, signal);
@@ -70,11 +74,11 @@ export async function readInstallation(
   const workloads = [...(controllers ?? []), ...(agents ?? [])];
   const isComplete = workloads.every(({ desired, ready }) => ready >= desired);
   const namespaces = [...new Set(workloads.map(({ namespace }) => namespace))];
-  const isLedOrUnknown = (controllers ?? []).every((one) => isLed(one) !== false);
   const [pods, warnings, missingRights] = await Promise.all([
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
-    isComplete && isLedOrUnknown ? [] : read.missingRights(controllers ?? [], agents ?? []),
+    // Always: a watch goes on for minutes after its right was taken away.
+    read.missingRights(controllers ?? [], agents ?? [], controllerRights(policies)),
   ]);
   const { unread } = read;
   return {
@@ -97,6 +101,19 @@ export async function readControllers(
   signal: AbortSignal,
 ): Promise<readonly Controller[] | undefined> {
   return await new InstallationReader(cluster, signal).controllers();
+}
+
+/** Those of the rights that the ServiceAccount of each controller lacks, as far as the reader may ask. */
+export async function rightsThatControllersLack(
+  cluster: Reader,
+  { controllers, rights }: { readonly controllers: readonly Controller[]; readonly rights: readonly Right[] },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const lacking = await new InstallationReader(cluster, signal).missingRights(controllers, [], rights);
+  const all = lacking.map((one) => one.rights);
+  return controllers.length > all.length
+    ? []
+    : (all[0] ?? []).filter((one) => all.every((other) => other.includes(one)));
 }
 
 type Reader = Pick<Connected, 'transport' | 'connection'>;
@@ -175,18 +192,19 @@ class InstallationReader {
   async missingRights(
     controllers: readonly Controller[],
     agents: readonly Workload[],
+    ofController: readonly Right[],
   ): Promise<readonly MissingRights[]> {
     const found = [
-      ...controllers.map((one) => ({ one, rights: [...ofController, ...leaseRight(one)] })),
-      ...agents.map((one) => ({ one, rights: ofAgent })),
+      ...controllers.map((one) => ({ one, rights: [...ofController, ...leaseRightsOf(one)] })),
+      ...agents.map((one) => ({ one, rights: agentRights })),
     ].map(async ({ one: { kind, namespace, serviceAccount }, rights }) => {
-      const needed = rights.map(async ({ what, ...resourceAttributes }) => {
+      const needed = rights.map(async (right) => {
         const isAllowed = await this.#isAllowed({
           user: `system:serviceaccount:${namespace}:${serviceAccount}`,
           groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-          resourceAttributes,
+          resourceAttributes: right,
         });
-        return isAllowed === false ? [what] : [];
+        return isAllowed === false ? [rightText(right)] : [];
       });
       return { kind, namespace, serviceAccount, rights: [...new Set((await Promise.all(needed)).flat())] };
     });
@@ -337,50 +355,9 @@ class InstallationReader {
   }
 }
 
-/** A right without which nothing works. */
-interface Right {
-  /** Such as "list pods". */
-  readonly what: string;
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-}
-
-const ownGroup = 'gc.dustpan.dev';
-const readRights: readonly Right[] = [
-  { what: 'list gcpolicies', verb: 'list', group: ownGroup, resource: 'gcpolicies' },
-  { what: 'list pods', verb: 'list', group: '', resource: 'pods' },
-];
-const ofController: readonly Right[] = [
-  ...readRights,
-  { what: 'delete pods', verb: 'delete', group: '', resource: 'pods' },
-];
-const ofAgent: readonly Right[] = [
-  ...readRights,
-  {
-    what: 'patch nodegcreports/status',
-    verb: 'patch',
-    group: ownGroup,
-    resource: 'nodegcreports',
-    subresource: 'status',
-  },
-];
-
 /** Its roles name the Leases. */
-const leaseRight = ({ lease, leaseName }: Controller): readonly Right[] =>
-  lease === 'off'
-    ? []
-    : [leaseName, clusterLease].map(({ namespace, name }) => ({
-        what: 'update leases',
-        verb: 'update',
-        group: 'coordination.k8s.io',
-        resource: 'leases',
-        namespace,
-        name,
-      }));
+const leaseRightsOf = ({ lease, leaseName }: Controller): readonly Right[] =>
+  lease === 'off' ? [] : [leaseName, clusterLease].map(leaseRight);
 
 interface WorkloadWithArgs extends Workload {
   readonly component: string;

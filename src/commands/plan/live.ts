@@ -1,4 +1,5 @@
 import { isFinished } from '../../api/pod-phase.ts';
+import { rightText } from '../../api/policy/needs.ts';
 import { neededOwners, needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
@@ -35,7 +36,7 @@ import { withMissingRight } from '../cli/denied.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
 import { isLed, whyNoAgents, type Controller } from '../installation/facts.ts';
-import { readControllers } from '../installation/read.ts';
+import { readControllers, rightsThatControllersLack } from '../installation/read.ts';
 import type { PlanConfig } from './command.ts';
 import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from './local-node.ts';
@@ -70,6 +71,9 @@ function finishedNote(pods: readonly PodFacts[]): string {
 /** Whether a list was denied. */
 const isForbidden = (err: unknown): boolean =>
   err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403;
+
+const listJobs = { verb: 'list', group: 'batch', resource: 'jobs' };
+const listReplicaSets = { verb: 'list', group: 'apps', resource: 'replicasets' };
 
 class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
@@ -106,9 +110,9 @@ class ClusterReader {
       this.#part === undefined
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
-    const needed = neededOwners(all);
     const controllers = await readControllers(this.#cluster, this.#signal);
     const reports = await this.#reports(controllers);
+    const owners = await this.#owners(neededOwners(all), controllers ?? []);
     return {
       policies,
       replaced,
@@ -116,8 +120,7 @@ class ClusterReader {
       pods,
       namespaces,
       ...this.#reported,
-      jobs: needed.jobs ? await this.#listIfAllowed(jobsResource()) : undefined,
-      replicaSets: needed.replicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
+      ...owners,
       moreNodes: adviceOnNodes({ node, through }),
       parts,
       unread,
@@ -137,6 +140,35 @@ class ClusterReader {
   ): Promise<ByUid<ReportWithUsage> | undefined> {
     const found = await this.#listIfAllowed(reportsWithUsage());
     return found?.size === 0 && whyNoAgents({ controllers, agents: [] }) !== undefined ? undefined : found;
+  }
+
+  /** The owners of pods that policies need, as far as this user and the controller may list them. */
+  async #owners(
+    needed: ReturnType<typeof neededOwners>,
+    controllers: readonly Controller[],
+  ): Promise<Pick<PlanFacts, 'jobs' | 'replicaSets'>> {
+    const unlisted = await this.#unlisted(controllers, needed);
+    const readsJobs = needed.jobs && !unlisted.has('jobs');
+    const readsSets = needed.replicaSets && !unlisted.has('replicasets');
+    return {
+      jobs: readsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
+      replicaSets: readsSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
+    };
+  }
+
+  /** The owners of pods that the controller may not list: it keeps what depends on them, whatever this user may list. */
+  async #unlisted(
+    controllers: readonly Controller[],
+    needed: ReturnType<typeof neededOwners>,
+  ): Promise<ReadonlySet<string>> {
+    const rights = [...(needed.jobs ? [listJobs] : []), ...(needed.replicaSets ? [listReplicaSets] : [])];
+    if (rights.length === 0 || controllers.length === 0) return new Set();
+    const lacking = await rightsThatControllersLack(this.#cluster, { controllers, rights }, this.#signal);
+    if (lacking.length > 0)
+      this.#notes.push(
+        `The ServiceAccount of the controller may not ${lacking.join(', ')}: it keeps the pods that need this. See dustpan status.`,
+      );
+    return new Set(rights.filter((one) => lacking.includes(rightText(one))).map(({ resource }) => resource));
   }
 
   #idle(controllers: readonly Controller[] | undefined): true | undefined {

@@ -1,4 +1,5 @@
 import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import type { RawFacts } from '../../kube/cache/objects.ts';
 import { jsonResource, policiesResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
@@ -72,14 +73,15 @@ async function readStatus(
       return undefined;
     }
   };
-  const [policies, reports, installation] = await Promise.all([
-    list(resources.policies),
+  const policies = (await list(resources.policies))?.filter(isPolicy);
+  const needed = { withBlocked: !onlyInstallation, policies: policies?.map(parsePolicy) ?? [] };
+  const [reports, installation] = await Promise.all([
     list(resources.reports),
-    readInstallation(cluster, { withBlocked: !onlyInstallation }, signal),
+    readInstallation(cluster, needed, signal),
   ]);
   return {
     nodes: onlyInstallation ? undefined : installation.nodes,
-    policies: policies?.filter(isPolicy),
+    policies,
     reports: reports?.filter(isReport),
     installation: { ...installation, unread: [...unread, ...installation.unread] },
   };

@@ -70,18 +70,22 @@ const isHold = (value: unknown): value is StatusHold => parseInForce(value) !== 
 
 /** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;
-/** For sums over nodes and the usage of namespaces, which always change a little. */
+/** For sums over nodes and the usage of namespaces, which always change a little, and for the time of the last pass. */
 const sumsMs = 5 * 60_000;
 
 /**
  * How long after the last write to write a status that differs: 0 for another observed spec or another status of a condition.
- * undefined = no relevant difference. The time of the last pass alone is none, so a quiet cluster gets no writes.
+ * undefined = no relevant difference. The time of the last pass is written with the sums: it shows a controller that does nothing any more.
  */
 export function writeAfterMs(planned: PolicyStatus, stored: PolicyStatus | undefined): number | undefined {
   if (stored === undefined || statuses(planned) !== statuses(stored)) return 0;
   if (substance(planned) !== substance(stored)) return regularMs;
-  return sums(planned) === sums(stored) ? undefined : sumsMs;
+  return sums(planned) === sums(stored) && !isPassNews(planned, stored) ? undefined : sumsMs;
 }
+
+const isPassNews = (planned: PolicyStatus, stored: PolicyStatus): boolean =>
+  planned.lastPassTime !== undefined &&
+  Date.parse(planned.lastPassTime) - (Date.parse(stored.lastPassTime ?? '') || 0) >= sumsMs;
 
 /** The rules in force are written at once: a restart must not begin its hold again. */
 const statuses = ({ observedGeneration, conditions, hold }: PolicyStatus): string =>

@@ -13,6 +13,7 @@ const ready = `[+]ping ok
 [+]gcpolicies-synced ok
 [+]node-synced ok
 [+]pods-synced ok
+[+]rights ok
 [+]runtime ok
 [+]state-dir ok
 readyz check passed

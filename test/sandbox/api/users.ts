@@ -59,7 +59,7 @@ const tokenReviews = '/apis/authentication.k8s.io/v1/tokenreviews';
 const accessReviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const ownAccessReviews = `/apis/authorization.k8s.io/v1/${ownReviews}`;
 
-/** The response to a TokenReview, a SubjectAccessReview of a path or a SelfSubjectAccessReview of a resource; undefined for other requests. */
+/** The response to a TokenReview, a SubjectAccessReview or a SelfSubjectAccessReview of a resource; undefined for other requests. */
 export function review(
   users: readonly SandboxUser[],
   sender: SandboxUser,
@@ -72,6 +72,10 @@ export function review(
       return reviewed(tokenStatus(users.find(({ token }) => token === spec['token'])));
     case accessReviews: {
       const user = users.find(({ name }) => name === spec['user']);
+      const resource = spec['resourceAttributes'];
+      // The ServiceAccount of an installed component is no user here, and has its rights.
+      if (resource !== undefined)
+        return reviewed({ allowed: user === undefined || isAllowed(user, attributesIn(asObject(resource))) });
       const { path, verb } = asObject(spec['nonResourceAttributes']);
       const attributes = attributesOf(asText(verb), new URL(asText(path), url));
       return reviewed({ allowed: user !== undefined && isAllowed(user, attributes) });

@@ -10,6 +10,7 @@ import { readStatus } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../../../src/kube/cache/objects.ts';
+import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
 import { node, now, policy, terminatedRule } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
@@ -94,10 +95,23 @@ test('new rules in force are written at once, also without a new generation', as
   expect(env.written.map(({ hold }) => hold?.rulesId)).toEqual([undefined, 'a', 'a', 'b']);
 });
 
-test('a quiet cluster gets one write in many passes', async () => {
+test('a quiet cluster gets one write in five minutes, which shows the last pass', async () => {
   const env = new Environment();
   for (let i = 0; i < 20; i++) {
     env.observe({ deleted: 0, due: 0, at: env.clock.now() });
+    await env.reconcile();
+    env.clock.advance(20_000);
+  }
+  expect(env.written.map(({ lastPassTime }) => lastPassTime)).toEqual([
+    metaTime(now),
+    metaTime(new Date(now.getTime() + 5 * 60_000)),
+  ]);
+});
+
+test('without passes nothing is written, and the time of the last one stays', async () => {
+  const env = new Environment();
+  env.observe({ deleted: 0, at: env.clock.now() });
+  for (let i = 0; i < 100; i++) {
     await env.reconcile();
     env.clock.advance(20_000);
   }
