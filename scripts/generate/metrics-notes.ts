@@ -37,7 +37,7 @@ export const openLabels: Readonly<Record<string, string>> = {
   pod: 'name of the pod',
   policy: 'name of the GCPolicy',
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
-  result: codes(['success', 'error']),
+  result: codes(['success', 'waiting', 'error']),
   signal: codes(nodeSignals),
   scope: '`node`: the budget per node, `cluster`: that for all nodes of the policy',
   resource: `plural of the watched kind, such as ${code('pods')}`,

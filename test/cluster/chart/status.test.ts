@@ -82,6 +82,9 @@ test('nothing is wrong', async () => {
 const scale = (replicas: number): Promise<string> =>
   see('scale', 'deployment', 'dustpan-controller', `--replicas=${replicas}`);
 
+/** The first rule of the role is about pods. */
+const noPods = { op: 'replace', path: '/rules/0/verbs', value: ['get', 'delete'] };
+
 /** `mend`: not given, an upgrade without values mends it. */
 test.each<{ name: string; reason: string; harm: () => Promise<unknown>; mend?: () => Promise<unknown> }>([
   {
@@ -96,6 +99,23 @@ test.each<{ name: string; reason: string; harm: () => Promise<unknown>; mend?: (
     harm: async () => {
       await see('delete', 'rolebinding,clusterrolebinding', '-l', 'app.kubernetes.io/component=controller');
       await see('delete', 'pod', '-l', 'app.kubernetes.io/component=controller', '--wait=false');
+    },
+  },
+  {
+    name: 'a right was taken away while the controller runs',
+    reason: 'MissingRights',
+    harm: () =>
+      see('patch', 'clusterrole', 'dustpan-controller', '--type=json', '--patch', JSON.stringify([noPods])),
+    mend: async () => {
+      const [{ command = '' } = {}] = (await status()).trouble.filter(
+        (one) => one.reason === 'MissingRights',
+      );
+      const [program, ...args] = command
+        .replace(/ #.*/, '')
+        .replace('helm/dustpan', chartDirectory)
+        .split(' ');
+      expect(program).toBe('helm');
+      await helm(cluster, ...args);
     },
   },
   {

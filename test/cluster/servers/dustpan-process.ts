@@ -167,7 +167,7 @@ export async function passesOf(
   program: DustpanProcess,
   loop: 'imagegc' | 'containergc' | 'podgc',
   count: number,
-  results: readonly ('success' | 'error')[] = ['success', 'error'],
+  results: readonly ('success' | 'waiting' | 'error')[] = ['success', 'waiting', 'error'],
 ): Promise<void> {
   const passes = async (): Promise<number> => {
     const metrics = await program.metrics();

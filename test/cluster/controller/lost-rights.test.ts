@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StatusView } from '../../../src/commands/status/view.ts';
+import { repositoryRoot } from '../repository.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { runCommand } from '../servers/command.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
+import { dustpanUser, shortPeriod, startControlPlane, startController } from './dustpan.ts';
+import { applyPolicy } from './environment.ts';
+
+/** What a controller that runs reports when it loses a right, and then the API server. */
+let cluster: Cluster;
+let controller: DustpanProcess;
+
+beforeAll(async () => {
+  cluster = await startControlPlane();
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '1h', protectUnfinishedJobs: true } });
+  const lease = ['--leader-elect=true', '--leader-elect-resource-namespace=default'];
+  controller = await startController(cluster, { args: [...lease, ...shortPeriod] });
+});
+
+afterAll(async () => {
+  await controller.stop();
+  await cluster.stop();
+});
+
+async function condition(type: string): Promise<string> {
+  const path = `{.items[0].status.conditions[?(@.type=="${type}")]['status','reason']}`;
+  return await kubectl(cluster, ['get', 'gcpolicies', `-o=jsonpath=${path}`]);
+}
+
+async function troubles(): Promise<readonly string[]> {
+  const { stdout } = await runCommand([
+    ...[process.execPath, join(repositoryRoot(), 'dist/main.js'), 'status', '-o', 'json'],
+    `--kubeconfig=${cluster.kubeconfig('admin')}`,
+  ]);
+  return (JSON.parse(stdout) as StatusView).trouble.map(({ reason }) => reason);
+}
+
+/** Replaces the rules of the controller's user. */
+async function grant(isMissing: (resource: string) => boolean): Promise<void> {
+  const rules = (dustpanUser.rules ?? []).map((rule) => {
+    const resources = rule.resources?.filter((resource) => !isMissing(resource));
+    return { ...rule, resources };
+  });
+  const kept = rules.filter(({ resources }) => resources === undefined || resources.length > 0);
+  const patch = JSON.stringify({ rules: kept });
+  await kubectl(cluster, ['patch', 'clusterrole', dustpanUser.name, '--type=merge', `--patch=${patch}`]);
+}
+
+const works = async (): Promise<void> => {
+  await waitUntil('the policy is Ready', async () => (await condition('Ready')) === 'True AsPlanned');
+  await controller.ready();
+};
+
+test.each(['pods', 'jobs'])(
+  'the right to list %s is taken away: condition, status, readiness and the metric of the alert show it within two minutes',
+  async (lost) => {
+    await works();
+    await grant((resource) => resource === lost);
+    const takenAt = Date.now();
+    const series = `dustpan_missing_rights{verb="list",resource="${lost}"}`;
+    await waitUntil('the metric shows it', async () => (await controller.sample(series)) === 1);
+    await waitUntil(
+      'the policy shows it',
+      async () => (await condition('Degraded')) === 'True MissingRights',
+    );
+    expect(await condition('Ready')).toBe('False MissingRights');
+    expect(await troubles()).toContain('MissingRights');
+    expect(await controller.probe('/readyz')).toBe(500);
+    // The alert fires a minute later.
+    expect(Date.now() - takenAt).toBeLessThan(120_000);
+    await grant(() => false);
+    await works();
+    expect(await controller.sample(series)).toBeUndefined();
+  },
+);
+
+test('while the API server is away the controller runs, is not ready, and then works again', async () => {
+  await works();
+  await cluster.kill('api');
+  await waitUntil('it is not ready', async () => (await controller.probe('/readyz')) === 500);
+  expect(await controller.probe('/healthz')).toBe(200);
+  await waitUntil('it waits without the lease', async () =>
+    (await controller.logTail(400)).includes('"outcome":"away"'),
+  );
+  expect(controller.isRunning).toBe(true);
+  await cluster.start('api');
+  await works();
+  expect(controller.isRunning).toBe(true);
+});
