@@ -47,7 +47,13 @@ async function grant(isMissing: (resource: string) => boolean): Promise<void> {
   });
   const kept = rules.filter(({ resources }) => resources === undefined || resources.length > 0);
   const patch = JSON.stringify({ rules: kept });
-  await kubectl(cluster, ['patch', 'clusterrole', dustpanUser.name, '--type=merge', `--patch=${patch}`]);
+  await kubectl(cluster, [
+    'patch',
+    'clusterrole',
+    `bed:${dustpanUser.name}`,
+    '--type=merge',
+    `--patch=${patch}`,
+  ]);
 }
 
 const works = async (): Promise<void> => {
