@@ -165,12 +165,7 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
     case 'BoundPod':
       return { detail: boundText(holds.boundPod) };
     case 'Pinned':
-      if (image.pinned) return { detail: 'The runtime has pinned it.', field: 'pinned=true' };
-      return {
-        detail: holds.isCalledSandbox
-          ? 'It may be the sandbox image, without which no pod can start: the runtime does not report which image that is, and this one has the usual name (pause).'
-          : 'It is the sandbox image, which the runtime reports: without it no pod can start.',
-      };
+      return explainPinned(target);
     case 'KeepListed': {
       const { keepPattern: pattern = '' } = holds;
       return {
@@ -226,6 +221,15 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
     default:
       return explainNode(decision.reason, policy);
   }
+}
+
+function explainPinned({ image, holds }: JudgedImage): Why {
+  if (image.pinned) return { detail: 'The runtime has pinned it.', field: 'pinned=true' };
+  return {
+    detail: holds.isCalledSandbox
+      ? 'It may be the sandbox image, without which no pod can start: the runtime does not report which image that is, and this one has the usual name (pause).'
+      : 'It is the sandbox image, which the runtime reports: without it no pod can start.',
+  };
 }
 
 function explainNotSelected({ id, holds: { notSelected = id } }: JudgedImage, { rule }: ImageGcPlan): Why {
