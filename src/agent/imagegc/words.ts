@@ -128,7 +128,7 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
 
 function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
   const { target, reason, policy } = decision;
-  const { image, record, holds, ageEntry } = target;
+  const { record, holds, ageEntry } = target;
   const { meaning } = imageReasons[reason];
   switch (decision.reason) {
     case 'RemoveListed':
