@@ -182,7 +182,7 @@ function brokenRules({ value, schema, path }: Place): readonly string[] {
   });
 }
 
-/** With the functions of CEL and Kubernetes that the library does not have. */
+/** With the functions of Kubernetes that the library does not have. */
 const environment = new Environment({ unlistedVariablesAreDyn: true })
   .registerFunction(
     'string.find(string): string',
@@ -190,12 +190,6 @@ const environment = new Environment({ unlistedVariablesAreDyn: true })
   )
   .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
     text.replaceAll(from, () => to),
-  )
-  .registerFunction('int(google.protobuf.Timestamp): int', (time: Date) =>
-    BigInt(Math.floor(time.getTime() / 1000)),
-  )
-  .registerFunction('string(google.protobuf.Timestamp): string', (time: Date) =>
-    time.toISOString().replace('.000Z', 'Z'),
   );
 /** Parsed expressions by their text: parsing is most of the work. */
 const expressions = new Map<string, (context: { readonly self: unknown }) => unknown>();
