@@ -34,7 +34,9 @@ export const troubledNodes = (nodes: readonly OwnNode[] = []): readonly NodeStat
   nodes.flatMap(({ name, ready, readyChangedAtMs, taintKeys }) => {
     const command = `kubectl describe node ${name}`;
     const notReady = {
-      ...{ name, command, reason: 'NotReady' },
+      name,
+      command,
+      reason: 'NotReady',
       message:
         'The kubelet or its container runtime does not work, or the node is cut off: the values of its report are old, and nothing may be removed there.',
       since: readyChangedAtMs === undefined ? undefined : new Date(readyChangedAtMs).toISOString(),

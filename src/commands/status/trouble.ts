@@ -211,7 +211,7 @@ function lateNodes({ policies, reports, nodes }: StatusFacts, now: Date): LateNo
   return ({ metadata: { name = '', generation = 0 } = {} }) =>
     (governed.get(name) ?? []).filter((node) => {
       const { policy, reportTime = '' } = byName.get(node.name) ?? {};
-      const isCurrent = policy?.name === name && (policy.observedGeneration ?? 0) >= generation;
+      const isCurrent = policy?.name === name && policy.observedGeneration >= generation;
       return !isCurrent && !(now.getTime() - Date.parse(reportTime) < reportedWithinMs);
     }).length;
 }

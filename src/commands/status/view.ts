@@ -3,13 +3,7 @@ import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import {
-  isLed,
-  whyNoAgents,
-  type Controller,
-  type Installation,
-  type Workload,
-} from '../installation/facts.ts';
+import { isLed, whyNoAgents, type Controller, type Workload } from '../installation/facts.ts';
 import { excludedNodes } from '../installation/problems.ts';
 import { fullestFirst } from '../top/nodes.ts';
 import { earliest, troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
