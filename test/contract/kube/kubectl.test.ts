@@ -28,15 +28,20 @@ test('kubectl get prints the columns of the custom resource, from a list and for
   await objects.post(`${gc}/gcpolicies`, policyManifest('columns', { mode: 'Enforce', priority: 7 }));
   const condition = { status: 'True', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const conditions = ['Ready', 'Accepted'].map((type) => ({ ...condition, type, reason: type }));
-  await objects.patch(`${gc}/gcpolicies/columns/status`, { status: { observedGeneration: 1, conditions } });
+  await objects.patch(`${gc}/gcpolicies/columns/status`, {
+    status: { observedGeneration: 1, lastPassTime: new Date().toISOString(), conditions },
+  });
   const one = (await read(`${gc}/gcpolicies/columns`, tableType)) as Table;
   expect(one.kind).toBe('Table');
-  const heads = 'Name Mode Priority Accepted Degraded Nodes Desired Due Deleted Reason Age'.split(' ');
+  const heads = [
+    ...'Name Mode Priority Accepted Degraded Nodes Desired Due Deleted Reason'.split(' '),
+    ...['Last Pass', 'Age'],
+  ];
   expect(one.columnDefinitions.map(({ name }) => name)).toEqual(heads);
-  const wide = ['Desired', 'Due', 'Deleted', 'Reason'];
+  const wide = ['Desired', 'Due', 'Deleted', 'Reason', 'Last Pass'];
   expect(one.columnDefinitions.filter(({ priority }) => priority > 0).map(({ name }) => name)).toEqual(wide);
-  const cells = ['columns', 'Enforce', 7, 'True', null, null, null, null, null, 'Ready'];
   const age = expect.stringMatching(/^\d+[sm]$/) as unknown;
+  const cells = ['columns', 'Enforce', 7, 'True', null, null, null, null, null, 'Ready', age];
   expect(one.rows.map((row) => row.cells)).toEqual([[...cells, age]]);
   expect(one.rows[0]?.object.metadata.name).toBe('columns');
   const all = (await read(`${gc}/gcpolicies`, tableType)) as Table;
