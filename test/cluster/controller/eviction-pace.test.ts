@@ -156,7 +156,7 @@ test('a Deployment whose pods all exceed a new default limit loses a tenth of th
     regarding: { name: expect.stringMatching(/^web-/) as string },
     // The cache may not have the replacements yet.
     note: expect.stringMatching(
-      /^\d+ pods are due for eviction and wait: dustpan evicts at most [12] of \d+ pods of an owner a minute\. Raise /,
+      /^\d+ pods are due for eviction and wait: dustpan evicts at most [12] of the pods of this owner a minute \(ready: \d+\)\. Raise /,
     ) as string,
   });
 });
