@@ -307,8 +307,8 @@ test.runIf(mountsImages)(
     await untilPhases(cluster, { mounting: 'Running' });
     await untilOthers(names);
     expect(await kubectl(cluster, ['exec', 'mounting', '--', 'cat', '/image/hello'])).toBe('from the volume');
-    const detail = `Pod default/mounting, bound to this node, refers to it as ${ref}.`;
-    expect(await why(`${host}/volume@${digest}`)).toMatchObject([{ reason: 'BoundPod', detail }]);
+    const detail = 'A container has mounted it.';
+    expect(await why(`${host}/volume@${digest}`)).toMatchObject([{ reason: 'InUse', detail }]);
     await deletePod('mounting');
     await untilOthers([]);
   },
