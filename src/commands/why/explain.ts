@@ -15,6 +15,7 @@ import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision, PlanDocument, PlanObject } from '../plan/document.ts';
 import { stuckIn, type StuckView } from '../plan/stuck.ts';
 import type { AskedObject, Found } from './found.ts';
+import { nodeView, type NodeView } from './node.ts';
 import type { Removal } from './removed.ts';
 
 /** One decision about the object, with the meaning of its reason. */
@@ -50,6 +51,8 @@ export interface ExplanationDocument {
   readonly removed: readonly Removal[];
   /** Only of a pod that makes no progress. */
   readonly stuck?: StuckView | undefined;
+  /** Only of a node that the API server or the snapshot lists. */
+  readonly node?: NodeView | undefined;
   /** No controller acts now, so no pod is removed. */
   readonly idle?: true | undefined;
   /** Facts that limit the answer, one sentence each. */
@@ -63,7 +66,9 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
     .map((decision) => explanationOf(decision, facts))
     .toSorted((a, b) => rankOf(a) - rankOf(b));
   const stuck = stuckView(object, facts, plan);
-  return answer({ generatedAt, object, explanations, removed: [], stuck, idle, notes });
+  const node =
+    object.kind === 'Node' ? nodeView(object.text, facts, plan.decisions, new Date(generatedAt)) : undefined;
+  return answer({ generatedAt, object, explanations, removed: [], stuck, node, idle, notes });
 }
 
 function stuckView(

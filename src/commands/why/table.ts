@@ -1,9 +1,10 @@
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { ageText, shortId, wrapped } from '../cli/table.ts';
+import { ageText, firstOf, shortId, wrapped } from '../cli/table.ts';
 import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
 import type { StuckView } from '../plan/stuck.ts';
+import type { NodeView } from './node.ts';
 import type { Removal } from './removed.ts';
 
 const labelWidth = 11;
@@ -11,18 +12,19 @@ const indent = 2;
 
 /** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
 export function whyTable(document: ExplanationDocument, width = 80): string {
-  const { explanations, removed, stuck, notes, generatedAt, idle = false } = document;
+  const { explanations, removed, stuck, node, notes, generatedAt, idle = false } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
     ...explanations.map((one, i) =>
       section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs, idle, width }),
     ),
     stuck === undefined ? [] : stuckSection(stuck, document, width),
+    node === undefined ? [] : nodeSection(node, document, width),
     ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs), width)),
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
       : [],
-    explanations.length === 0 && removed.length === 0 ? [nothingText(document)] : [],
+    explanations.length === 0 && removed.length === 0 && node === undefined ? [nothingText(document)] : [],
     notes.flatMap((note) => wrapped(`! ${note}`, width, '  ')),
   ];
   return `${sections
@@ -78,6 +80,24 @@ function stuckSection(
     ...row('Since', `${since}, ${ageText(since, new Date(generatedAt))} ago`),
     ...row('Held by', detail),
     ...row('Remedy', command === null ? advice : `${advice}:`),
+    // Not wrapped, so that it can be copied.
+    ...(command === null ? [] : [`    ${printable(command)}`]),
+  ];
+}
+
+function nodeSection(
+  { ready, read, taint, advice, command, stuckPods }: NodeView,
+  { object, explanations }: ExplanationDocument,
+  width: number,
+): readonly string[] {
+  const row = rowOf(width);
+  const subject = 'text' in object ? `Node ${object.text}` : 'Its node';
+  const warning = read && explanations.length === 0 ? ', and dustpan does not warn about it' : '';
+  return [
+    `${subject} is ${ready ? 'ready' : 'not ready'}${warning}`,
+    ...row('Taint', taint ?? ''),
+    ...row('Stuck pods', firstOf(stuckPods, maxHolders)),
+    ...row('Remedy', advice === null ? '' : `${advice}:`),
     // Not wrapped, so that it can be copied.
     ...(command === null ? [] : [`    ${printable(command)}`]),
   ];

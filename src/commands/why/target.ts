@@ -3,17 +3,21 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import { partText, type NodePart, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
-import type { Question } from './question.ts';
+import type { NodeQuestion, Question } from './question.ts';
 import { findContainer } from './container.ts';
-import { askedObject, missing, namesOf, unread, type Target } from './found.ts';
+import { askedObject, missing, namesOf, unread, type Found, type Target } from './found.ts';
 import { findImage } from './image.ts';
+import { nodeNamed } from './node.ts';
 
 /** Finds the object of a question. */
 export function findTarget(question: Question, facts: PlanFacts): Target {
   if (question.kind === 'pod') return findPod(question, withRequestsFor(question, facts));
   const { node } = question;
   const parts = node === undefined ? facts.parts : facts.parts.filter(({ name }) => name === node);
-  if (parts.length === 0) return unread(unreadText(node, facts) ?? notRead(node, facts.parts));
+  if (parts.length === 0) {
+    const why = unreadText(node, facts) ?? notRead(node, facts.parts);
+    return isListed(question, facts) ? unreadNode(question, facts, why) : unread(why);
+  }
   const narrowed = { ...facts, parts, reports: [] };
   switch (question.kind) {
     case 'image':
@@ -28,6 +32,20 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
     default:
       return findContainer(question, narrowed);
   }
+}
+
+const isListed = ({ kind, text }: NodeQuestion, facts: PlanFacts): boolean =>
+  kind === 'node' && nodeNamed(text, facts) !== undefined;
+
+/** A node of which only the API server's object is known, and its pods. */
+function unreadNode(question: NodeQuestion, facts: PlanFacts, why: string): Found {
+  const notes = [...facts.notes, `The objects on the node are not known: ${why}.`];
+  return {
+    kind: 'found',
+    object: askedObject(question),
+    facts: { ...facts, notes, parts: [], reports: [], unread: [], usage: undefined, moreNodes: undefined },
+    only: ({ kind }) => kind === 'Node',
+  };
 }
 
 /** Keeps only the reports that request the eviction of a pod with this name; notes on others have nothing to do with it. */

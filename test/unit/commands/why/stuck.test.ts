@@ -95,3 +95,20 @@ test('why names what holds a stuck pod, and the command that helps', async () =>
   );
   await expect(text.join('\n')).toMatchFileSnapshot('./__snapshots__/stuck.txt');
 });
+
+/** About node-1, which was not read unless there is a part. */
+const nodeCases: Readonly<Record<string, Facts>> = {
+  'a taint that stayed': cases['a taint that stayed'] ?? {},
+  'a taint that stayed, and the node was read': { ...cases['a taint that stayed'], part: {} },
+  'out of service': cases['a dead node that is out of service'] ?? {},
+  'a dead node': cases['a dead node'] ?? {},
+  'ready, with a pod that has ended': ending({ deletionAtMs: minutesAgo(9) }),
+};
+
+test('why names what is wrong with a node, and its stuck pods, by its object alone', async () => {
+  const text = Object.entries(nodeCases).map(
+    ([name, facts]) =>
+      `# ${name}\n\n${whyTable(explained({ kind: 'node', text: 'node-1', node: 'node-1' }, facts))}`,
+  );
+  await expect(text.join('\n')).toMatchFileSnapshot('./__snapshots__/nodes.txt');
+});

@@ -1,0 +1,53 @@
+import { hasTaintLeft, isOutOfService, removeTaint, taintLeftText } from '../../controllers/podgc/nodes.ts';
+import type { NodeFacts } from '../../kube/cache/objects.ts';
+import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import type { Decision } from '../plan/document.ts';
+import { stuckIn } from '../plan/stuck.ts';
+
+/** What the API server knows of a node, as far as it matters to dustpan. */
+export interface NodeView {
+  readonly ready: boolean;
+  /** Whether the objects on the node were read, too. */
+  readonly read: boolean;
+  /** What its out-of-service taint does; null = it has none. */
+  readonly taint: string | null;
+  /** When the command helps; null = nothing is wrong with the node. */
+  readonly advice: string | null;
+  readonly command: string | null;
+  /** Its stuck pods, longest first, as `namespace/name`. */
+  readonly stuckPods: readonly string[];
+}
+
+/** The node of this name; undefined = it is not known. */
+export const nodeNamed = (name: string, { nodes }: Pick<PlanFacts, 'nodes'>): NodeFacts | undefined =>
+  [...(nodes?.values() ?? [])].find((one) => one.name === name);
+
+/** Describes a node by its own object and its pods; undefined = it is not known. */
+export function nodeView(
+  name: string,
+  facts: PlanFacts,
+  decisions: readonly Decision[],
+  now: Date,
+): NodeView | undefined {
+  const node = nodeNamed(name, facts);
+  if (node === undefined) return undefined;
+  const stuck = stuckIn(facts, decisions, now, ({ nodeName }) => nodeName === name);
+  return {
+    ready: node.ready,
+    read: facts.parts.length > 0,
+    ...stateOf(node),
+    stuckPods: stuck.map(({ pod }) => `${pod.namespace}/${pod.name}`),
+  };
+}
+
+function stateOf(node: NodeFacts): Pick<NodeView, 'taint' | 'advice' | 'command'> {
+  const { name, ready } = node;
+  if (hasTaintLeft(node))
+    return { taint: taintLeftText(name), advice: 'Remove the taint', command: removeTaint(name) };
+  if (ready) return { taint: null, advice: null, command: null };
+  const taint = isOutOfService(node)
+    ? 'It has the out-of-service taint: a GCPolicy in mode Enforce with pods.outOfService deletes its terminating pods.'
+    : null;
+  const advice = 'Its conditions and latest Events say more';
+  return { taint, advice, command: `kubectl describe node ${name}` };
+}
