@@ -7,7 +7,7 @@ interface Labelled {
 }
 
 /** The objects of a cluster; undefined = not known, or not all of them: nothing is said about selectors for them. */
-interface Cluster {
+export interface Cluster {
   readonly nodes: readonly Labelled[] | undefined;
   readonly namespaces: readonly (Labelled & { readonly name: string })[] | undefined;
   readonly pods: readonly (Labelled & { readonly namespace: string })[] | undefined;
@@ -43,6 +43,32 @@ export function unmatchedSelectors(
   if (matchesNone(podSelector, inside))
     unmatched.push({ field: 'pods.podSelector', selects: 'no pod in the selected namespaces' });
   return unmatched;
+}
+
+/** Entries of excludeNamespaces that name no namespace. */
+export interface UnmatchedNames {
+  readonly field: 'pods.excludeNamespaces' | 'nodes.excludeNamespaces';
+  readonly entries: readonly string[];
+}
+
+/** The entries of the lists of excluded namespaces that match none of the namespaces: misspelt, or for other clusters. */
+export function unmatchedNames(
+  { nodes, pods }: Pick<Policy, 'nodes' | 'pods'>,
+  namespaces: Cluster['namespaces'] = [],
+): readonly UnmatchedNames[] {
+  if (namespaces.length === 0) return [];
+  const matchesNoName = (entry: string): boolean => {
+    const entries = new Set([entry]);
+    return !namespaces.some(({ name }) => isNamed(entries, name));
+  };
+  const ofPods = [...(pods?.excludeNamespaces ?? [])];
+  // The list of the nodes contains that of the pods.
+  const ofNodes = [...(nodes?.excludeNamespaces ?? [])].filter((entry) => !ofPods.includes(entry));
+  const lists = [
+    { field: 'pods.excludeNamespaces', entries: ofPods.filter(matchesNoName) },
+    { field: 'nodes.excludeNamespaces', entries: ofNodes.filter(matchesNoName) },
+  ] as const;
+  return lists.filter(({ entries }) => entries.length > 0);
 }
 
 const matchesNone = (selector: LabelSelector, objects: readonly Labelled[] = []): boolean =>

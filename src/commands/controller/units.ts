@@ -79,6 +79,7 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
       storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
     },
     nodes: caches.nodes,
+    namespaces: caches.namespaces,
     nodeReports: caches.nodeReports,
     writeStatus: caches.writePolicyStatus,
     holdsLease,

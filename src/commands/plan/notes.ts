@@ -6,7 +6,7 @@ import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import { unmatchedSelectors } from '../../api/policy/unmatched.ts';
+import { unmatchedNames, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { hasTtl } from '../../controllers/podgc/ttl.ts';
 import { counted } from '../../gc/reasons/words.ts';
@@ -94,9 +94,15 @@ function selectorNotes({ policies = [], part, nodes, namespaces, pods }: PlanFac
   return policies.flatMap((policy) =>
     isInvalid(policy)
       ? []
-      : unmatchedSelectors(policy, cluster).map(
-          ({ field, selects }) => `GCPolicy ${policy.name}: ${field} selects ${selects}: check its labels.`,
-        ),
+      : [
+          ...unmatchedSelectors(policy, cluster).map(
+            ({ field, selects }) => `GCPolicy ${policy.name}: ${field} selects ${selects}: check its labels.`,
+          ),
+          ...unmatchedNames(policy, cluster.namespaces).map(({ field, entries }) => {
+            const names = entries.map((entry) => JSON.stringify(entry));
+            return `GCPolicy ${policy.name}: no namespace matches ${firstOf(names, maxNames)} of ${field}.`;
+          }),
+        ],
   );
 }
 

@@ -1,7 +1,6 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { nodeMatcher, rankPolicies, selectsEvery, shadowedBy } from '../../api/policy/matching.ts';
-import { unmatchedSelectors } from '../../api/policy/unmatched.ts';
+import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
@@ -76,7 +75,7 @@ export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, nodes: facts.nodes, late, now }).map(
+      ofPolicy(stored, parsed, { ranked, late, now }).map(
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
@@ -126,7 +125,6 @@ const freshMs = 60_000;
 interface PolicyContext {
   /** The valid policies. */
   readonly ranked: readonly Policy[];
-  readonly nodes: Installation['nodes'];
   readonly late: LateNodes;
   readonly now: Date;
 }
@@ -134,7 +132,7 @@ interface PolicyContext {
 function ofPolicy(
   policy: GCPolicy,
   parsed: Policy | InvalidPolicy,
-  { ranked, nodes, late, now }: PolicyContext,
+  { ranked, late, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -158,11 +156,17 @@ function ofPolicy(
         ranked.findIndex(({ name }) => name === parsed.name),
       ),
     ),
-    ...unmatched(policy, parsed, nodes),
+    ...doubts(conditionOf(conditions, 'Accepted', 'True'), edit),
     ...unseen(policy, now),
     ...behind(policy, { late, now }),
   ];
 }
+
+/** A part of the policy that matches nothing. The condition has been True since before, so its time is not that of the doubt. */
+const doubts = (accepted: Condition | undefined, command: string): readonly Found[] =>
+  accepted === undefined || accepted.reason === 'Valid'
+    ? []
+    : [{ severity: 'Held', reason: accepted.reason, message: accepted.message, command }];
 
 /** By the last status, too: an empty selection may be meant. */
 function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]): readonly Found[] {
@@ -171,24 +175,6 @@ function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]
   if (governs || names.length === 0) return [];
   const message = `It governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything.`;
   return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
-}
-
-/** Nodes are judged by their labels; whether a policy governs pods only its status tells. */
-function unmatched(
-  { metadata, status }: GCPolicy,
-  policy: Policy,
-  nodes: Installation['nodes'],
-): readonly Found[] {
-  const cluster = { nodes, namespaces: undefined, pods: undefined };
-  const fields = unmatchedSelectors(policy, cluster).map(
-    ({ field, selects }) => `${field} selects ${selects}`,
-  );
-  const isCurrent = (status?.observedGeneration ?? -1) >= (metadata?.generation ?? 0);
-  if (policy.pods !== undefined && isCurrent && status?.pods?.governed === 0 && !selectsEvery('pods', policy))
-    fields.push('pods selects no pod');
-  if (fields.length === 0) return [];
-  const message = `${fields.join(', and ')} now: if that is a mistake, correct the selectors.`;
-  return [{ severity: 'Held', reason: 'SelectsNothing', message, command: 'dustpan plan' }];
 }
 
 const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid(policy);

@@ -1,5 +1,6 @@
-import { hasNamespaceBudgets } from '../../api/policy/matching.ts';
+import { hasNamespaceBudgets, selectsEvery } from '../../api/policy/matching.ts';
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
+import { unmatchedNames, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { staleText } from '../../gc/reasons/words.ts';
@@ -14,7 +15,7 @@ export function claims(known: StatusFacts, hold: PolicyStatus['hold']): readonly
   // A pass of another generation says nothing about this one.
   const report = known.report?.generation === policy.generation ? known.report : undefined;
   const facts: StatusFacts = { ...known, report };
-  const accepted = acceptedClaim(policy);
+  const accepted = acceptedClaim(facts);
   const degraded = degradedClaim(facts);
   const enforcing = enforcingClaim(policy, report);
   const holding = holdingClaim(facts, hold);
@@ -29,15 +30,38 @@ function readyClaim(accepted: Claim, degraded: Claim): Claim {
   return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is applied as planned' };
 }
 
-function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
-  if (!('problems' in policy)) {
-    const doubts = reasonDoubts(policy).filter(({ isCertain }) => isCertain);
-    const texts = doubts.map(({ entry, advice }) => `${entry} matches no pod: ${advice.replace(/\.$/, '')}`);
-    const message = cut(printable(['The policy is valid', ...texts].join('; ')));
-    return { type: 'Accepted', status: 'True', reason: 'Valid', message };
+function acceptedClaim({ policy, report, selectable }: StatusFacts): Claim {
+  const type = 'Accepted';
+  if ('problems' in policy) {
+    const message = cut(printable(invalidPolicyText(policy)));
+    return { type, status: 'False', reason: 'InvalidPolicy', message };
   }
-  const message = invalidPolicyText(policy);
-  return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
+  const reasons = reasonDoubts(policy)
+    .filter(({ isCertain }) => isCertain)
+    .map(({ entry, advice }) => `${entry} matches no pod: ${advice.replace(/\.$/, '')}`);
+  const selectors = selectingNothing(policy, selectable, report);
+  // Those of other clusters may be meant: they are no problem.
+  const names = unmatchedNames(policy, selectable?.namespaces).map(
+    ({ field, entries }) =>
+      `no namespace matches ${entries.map((one) => JSON.stringify(one)).join(', ')} of ${field}`,
+  );
+  const message = cut(printable(['The policy is valid', ...reasons, ...selectors, ...names].join('; ')));
+  if (reasons.length > 0) return { type, status: 'True', reason: 'MatchesNothing', message };
+  return { type, status: 'True', reason: selectors.length > 0 ? 'SelectsNothing' : 'Valid', message };
+}
+
+/** By the selectors for nodes and namespaces; whether the rest selects pods, only a pass shows. */
+function selectingNothing(
+  policy: Policy,
+  { nodes, namespaces }: NonNullable<StatusFacts['selectable']> = { nodes: undefined, namespaces: undefined },
+  report: PolicyPassReport | undefined,
+): readonly string[] {
+  const found = unmatchedSelectors(policy, { nodes, namespaces, pods: undefined });
+  const texts = found.map(({ field, selects }) => `${field} selects ${selects} now`);
+  const isExplained = found.some(({ field }) => field === 'pods.namespaceSelector');
+  return report?.governed === 0 && !isExplained && !selectsEvery('pods', policy)
+    ? [...texts, 'pods governs no pod now']
+    : texts;
 }
 
 function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim {

@@ -3,7 +3,7 @@ import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
-import type { NodeFacts } from '../../kube/cache/objects.ts';
+import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
@@ -13,7 +13,7 @@ import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, rollUpRemovals, type NodeRollup, type RemovalProgress } from './nodes.ts';
 import { planStatus, writeAfterMs } from './plan.ts';
-import type { Obstacles, PolicyStatus } from './status.ts';
+import type { Obstacles, PolicyStatus, StatusFacts } from './status.ts';
 
 type PolicyName = Pick<Policy, 'uid' | 'name'>;
 
@@ -24,6 +24,7 @@ interface PolicyStatusDeps {
     storedStatus(uid: string): PolicyStatus | undefined;
   };
   readonly nodes: Store<NodeFacts>;
+  readonly namespaces: Store<NamespaceFacts>;
   /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
   /** Writes to this policy alone, not to a later one of its name. */
@@ -76,12 +77,12 @@ export class PolicyStatusController {
     const { ranked } = this.#deps.policies;
     const uids = new Set(ranked.map(({ uid }) => uid));
     for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
-    const rollups = this.#rollUp();
+    const observed = { rollups: this.#rollUp(), selectable: this.#selectable() };
     const conditions = new Map<string, PolicyStatus['conditions']>();
     for (const policy of ranked) {
       if (!this.#deps.holdsLease()) return;
       this.#reportInvalid(policy);
-      const status = await this.#reconcileOne(policy, { rollups, isLast }, signal);
+      const status = await this.#reconcileOne(policy, { observed, isLast }, signal);
       conditions.set(policy.name, status.conditions);
     }
     showConditions(this.#deps.metrics, conditions);
@@ -97,13 +98,22 @@ export class PolicyStatusController {
     return { counts: rollUpNodes(ranked, observed, now), removals: rollUpRemovals(ranked, observed, now) };
   }
 
+  #selectable(): NonNullable<StatusFacts['selectable']> {
+    const { nodes, namespaces } = this.#deps;
+    return {
+      nodes: nodes.synced ? [...nodes.items.values()] : undefined,
+      namespaces: namespaces.synced ? [...namespaces.items.values()] : undefined,
+    };
+  }
+
   /** The status that the policy should have, written or not. */
   async #reconcileOne(
     policy: Policy | InvalidPolicy,
-    { rollups, isLast }: { readonly rollups: Rollups | undefined; readonly isLast: boolean },
+    { observed, isLast }: { readonly observed: Observed; readonly isLast: boolean },
     signal: AbortSignal,
   ): Promise<PolicyStatus> {
     const { policies, clock } = this.#deps;
+    const { rollups, selectable } = observed;
     const memory = this.#memory.get(policy.uid) ?? emptyMemory;
     // The cache may not show our own last write yet; its deletions must not count twice.
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
@@ -112,7 +122,7 @@ export class PolicyStatusController {
     const nodes = rollups?.counts.get(policy.uid);
     const removals = rollups && (rollups.removals.get(policy.uid) ?? []);
     const obstacles = this.#obstaclesTo(policy);
-    const facts = { policy, stored, report, deletedSince, obstacles, nodes, removals, budgets };
+    const facts = { policy, stored, report, deletedSince, obstacles, selectable, nodes, removals, budgets };
     const planned = planStatus(facts, clock.now());
     const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
@@ -169,6 +179,11 @@ export class PolicyStatusController {
 interface Rollups {
   readonly counts: ReadonlyMap<string, NodeRollup>;
   readonly removals: ReadonlyMap<string, readonly RemovalProgress[]>;
+}
+
+interface Observed {
+  readonly rollups: Rollups | undefined;
+  readonly selectable: StatusFacts['selectable'];
 }
 
 interface Memory {

@@ -1,6 +1,7 @@
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { Cluster } from '../../api/policy/unmatched.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { NodeRollup, RemovalProgress } from './nodes.ts';
 
@@ -24,6 +25,8 @@ export interface StatusFacts {
   readonly deletedSince: number;
   /** What keeps the controller from knowing or doing what the policy needs; empty = nothing. */
   readonly obstacles: Obstacles;
+  /** What selectors can select; undefined = not known. */
+  readonly selectable?: Pick<Cluster, 'nodes' | 'namespaces'> | undefined;
   /** undefined = not known, or the policy has no rules for nodes. */
   readonly nodes?: NodeRollup | undefined;
   /** Of the entries of nodes.imageGC.remove that have not ended; undefined = not known. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unmatchedSelectors } from '../../../src/api/policy/unmatched.ts';
+import { unmatchedNames, unmatchedSelectors } from '../../../src/api/policy/unmatched.ts';
 import { everything, labelled, node, nodesRules, pod, policy } from '../../builders.ts';
 import { namespaceOf } from '../commands/facts.ts';
 
@@ -15,6 +15,8 @@ const ofNodes = (key: string, value: string): Rules => ({
   pods: undefined,
   nodes: nodesRules({ nodeSelector: labelled(key, value) }),
 });
+
+const excluding = (...names: readonly string[]) => ({ excludeNamespaces: new Set(names) });
 
 test.each<[name: string, rules: Rules, of: Partial<Cluster>, fields: readonly string[]]>([
   ['everything', { nodes: nodesRules() }, {}, []],
@@ -56,4 +58,26 @@ test.each<[name: string, rules: Rules, of: Partial<Cluster>, fields: readonly st
     fields,
   );
   expect(unmatchedSelectors(policy({ pods: { namespaceSelector: everything } }), cluster)).toEqual([]);
+});
+
+test.each<[name: string, rules: Rules, namespaces: Cluster['namespaces'], expected: readonly string[]]>([
+  ['an entry and a glob', { pods: excluding('other', 'def*') }, cluster.namespaces, []],
+  ['a misspelt one', { pods: excluding('others') }, cluster.namespaces, ['pods.excludeNamespaces others']],
+  ['the namespaces are not known', { pods: excluding('others') }, undefined, []],
+  ['there are no namespaces', { pods: excluding('others') }, [], []],
+  [
+    'of the nodes, which repeat those of the pods',
+    { pods: excluding('x'), nodes: nodesRules(excluding('x', 'y-*', 'other')) },
+    cluster.namespaces,
+    ['pods.excludeNamespaces x', 'nodes.excludeNamespaces y-*'],
+  ],
+  [
+    'of the nodes alone',
+    { pods: undefined, nodes: nodesRules(excluding('y')) },
+    cluster.namespaces,
+    ['nodes.excludeNamespaces y'],
+  ],
+])('excluded namespaces that match nothing: %s', (_, rules, namespaces, expected) => {
+  const found = unmatchedNames(policy(rules), namespaces);
+  expect(found.map(({ field, entries }) => `${field} ${entries.join(' ')}`)).toEqual(expected);
 });

@@ -121,6 +121,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
     ],
     pods: [pod('web', { labels: { app: 'y' } })],
   }),
+  'excluded namespaces that do not exist': notes({
+    policies: [policy({ pods: { excludeNamespaces: new Set(['kube-sistem', 'openshift-*']) } })],
+    namespaces: ['kube-system'],
+  }),
   'patterns that match images': patterns(['docker.io/nginx:*', 'quay.io/*'], {}, ['nginx']),
   'patterns that do not': patterns(['nginx', 'redis', 'busybox:1', 'c', 'd'], {}, ['quay.io/b:2']),
   'patterns that match on one of two nodes': onTwoNodes(),

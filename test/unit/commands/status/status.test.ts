@@ -279,16 +279,14 @@ describe('problems', () => {
       ['GCPolicy a: NodesBehind'],
     ],
     [
-      'selectors that select no node and no pod, once a pass has applied them',
+      'parts of a policy that match nothing, by its condition',
       [
-        policy('a', { spec: { nodes: { nodeSelector: { matchLabels: { pool: 'x' } } } } }),
-        policy('b', { spec: { pods: selecting }, pods: { governed: 0 } }),
-        policy('c', { spec: { pods: selecting }, pods: { governed: 1 } }),
-        policy('d', { spec: { pods: selecting }, pods: { governed: 0 }, observedGeneration: 1 }),
-        policy('e', { spec: { pods: {} }, pods: { governed: 0 } }),
+        policy('a', { conditions: [condition('Accepted', 'True', { reason: 'SelectsNothing' })] }),
+        policy('b', { conditions: [condition('Accepted', 'True', { reason: 'MatchesNothing' })] }),
+        policy('c', { conditions: [condition('Accepted', 'True', { reason: 'Valid' })] }),
       ],
       [],
-      ['GCPolicy a: SelectsNothing', 'GCPolicy b: SelectsNothing', 'GCPolicy d: NotObserved'],
+      ['GCPolicy a: SelectsNothing', 'GCPolicy b: MatchesNothing'],
     ],
     [
       'nodes of an agent that does not report',

@@ -9,12 +9,13 @@ import { policyStatusMetrics } from '../../../../src/controllers/policystatus/me
 import { readStatus } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
-import type { NodeFacts } from '../../../../src/kube/cache/objects.ts';
+import type { NamespaceFacts, NodeFacts } from '../../../../src/kube/cache/objects.ts';
 import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
-import { node, now, policy, terminatedRule } from '../../../builders.ts';
+import { labelled, node, nodesRules, now, policy, terminatedRule } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
+import { namespaceOf } from '../../commands/facts.ts';
 import { broken, conditions, nodesPolicy, passReport, report as nodeReport } from './builders.ts';
 
 /** The controller, the server that stores the statuses, and its caches. */
@@ -24,6 +25,7 @@ class Environment {
   readonly recorder = new FakeRecorder();
   readonly registry = new Registry();
   readonly nodes = { items: new Map<string, NodeFacts>(), synced: true };
+  readonly namespaces = { items: new Map<string, NamespaceFacts>(), synced: true };
   readonly reports = { items: new Map<string, NodeReportFacts>(), synced: true };
   ranked: readonly (Policy | InvalidPolicy)[];
   stored: PolicyStatus | undefined;
@@ -45,6 +47,7 @@ class Environment {
         storedStatus: () => this.stored,
       },
       nodes: this.nodes,
+      namespaces: this.namespaces,
       nodeReports: this.reports,
       writeStatus: (_policy, status) => {
         this.duringWrite();
@@ -327,4 +330,26 @@ describe('what keeps the controller from working', () => {
     for (const name of [...names, ...missing])
       if (degraded?.status === 'True') expect(degraded.message).toContain(name);
   });
+});
+
+test('Accepted says that selectors and excluded names match nothing, while the caches are current', async () => {
+  const rules = { namespaceSelector: labelled('team', 'x'), excludeNamespaces: new Set(['kube-sistem']) };
+  const env = new Environment(
+    policy({ pods: rules, nodes: nodesRules({ nodeSelector: labelled('a', 'b') }) }),
+  );
+  env.nodes.items.set('1', node('node-1'));
+  env.namespaces.items.set('1', namespaceOf('kube-system'));
+  const accepted = () => env.written.at(-1)?.conditions.find(({ type }) => type === 'Accepted');
+  await env.reconcile();
+  expect(accepted()).toMatchObject({
+    status: 'True',
+    reason: 'SelectsNothing',
+    message:
+      'The policy is valid; nodes.nodeSelector selects no node now; pods.namespaceSelector selects no namespace now; no namespace matches "kube-sistem" of pods.excludeNamespaces',
+  });
+  env.nodes.synced = false;
+  env.namespaces.synced = false;
+  env.clock.advance(30_000);
+  await env.reconcile();
+  expect(accepted()).toMatchObject({ reason: 'Valid', message: 'The policy is valid' });
 });

@@ -5,8 +5,9 @@ import { rollUpNodes, type RemovalProgress } from '../../../../src/controllers/p
 import { planStatus, readStatus, writeAfterMs } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus, StatusFacts } from '../../../../src/controllers/policystatus/status.ts';
 import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';
-import { node, nodesRules, now, policy, terminatedRule } from '../../../builders.ts';
+import { labelled, node, nodesRules, now, policy, terminatedRule } from '../../../builders.ts';
 import { hostile, raw } from '../../../hostile.ts';
+import { namespaceOf } from '../../commands/facts.ts';
 import { budget } from '../budgets/builders.ts';
 import {
   broken,
@@ -35,6 +36,43 @@ const conditionOf = ({ conditions: all }: PolicyStatus, type: string) => all.fin
 const dryRun = policy({ mode: 'DryRun' });
 const ofNodes = nodesPolicy('default');
 const noNodes = rollUpNodes([ofNodes], { nodes: [], reports: [] }, now).get('uid-default');
+
+describe('Accepted', () => {
+  const selecting = { podSelector: labelled('app', 'x') };
+  test.each<[name: string, facts: Partial<StatusFacts>, reason: string]>([
+    ['selects some pods', { policy: policy({ pods: selecting }), report: passReport() }, 'Valid'],
+    [
+      'has selected no pod',
+      { policy: policy({ pods: selecting }), report: passReport({ governed: 0 }) },
+      'SelectsNothing',
+    ],
+    [
+      'has selected no pod under another generation',
+      { policy: policy({ pods: selecting }), report: passReport({ governed: 0, generation: 7 }) },
+      'Valid',
+    ],
+    ['selects all of an empty cluster', { report: passReport({ governed: 0 }) }, 'Valid'],
+    [
+      'has an excluded namespace that does not exist, perhaps for other clusters',
+      {
+        policy: policy({ pods: { excludeNamespaces: new Set(['openshift-*']) } }),
+        selectable: { nodes: [], namespaces: [namespaceOf('default')] },
+      },
+      'Valid',
+    ],
+    [
+      'has a reason that no pod can have',
+      {
+        policy: policy({
+          pods: { terminated: terminatedRule({ ttlByReason: [{ reason: 'ExitCode:2', ttlMs: 1 }] }) },
+        }),
+      },
+      'MatchesNothing',
+    ],
+  ])('%s', (_, facts, reason) => {
+    expect(conditionOf(statusOf(facts), 'Accepted')).toMatchObject({ status: 'True', reason });
+  });
+});
 
 describe('the conditions', () => {
   /** The conditions but Holding. */
