@@ -230,14 +230,14 @@ function lostNodes(
   { pods, nodes }: Pick<ObservedNodes, 'pods' | 'nodes'>,
   monotonicMs: number,
 ): ReadonlyMap<string, number> {
-  const recent = new Map(
-    [...lost].filter(([name, atMs]) => !nodes.has(name) && monotonicMs - atMs < lostForMs),
-  );
+  const isRecent = (atMs: number | undefined): atMs is number =>
+    atMs !== undefined && monotonicMs - atMs < lostForMs;
+  const recent = new Map([...lost].filter(([name, atMs]) => !nodes.has(name) && isRecent(atMs)));
   if (since.size === 0) return recent;
   for (const pod of pods) {
     const name = nodeOf(pod);
     const atMs = since.get(name);
-    if (atMs === undefined || lost.has(name) || !isLoss(pod)) continue;
+    if (!isRecent(atMs) || recent.has(name) || !isLoss(pod)) continue;
     if (pod.nodeExisted || seen.has(name)) recent.set(name, atMs);
   }
   return recent;

@@ -3,6 +3,7 @@ import { FakeCluster } from '../../../fakes/cluster.ts';
 import { recording } from '../../../fakes/event-recording.ts';
 import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
+import { noneMissing, observeMissing } from '../../../../src/controllers/podgc/nodes.ts';
 import { node, pod } from '../../../builders.ts';
 import {
   environmentOf,
@@ -111,6 +112,17 @@ test('a lost node counts for an hour, or until it is back', async () => {
   clock.advance(3_600_000);
   await pass();
   expect(reports.at(-1)).toMatchObject({ missingNodes: 1 });
+});
+
+test('a node with pods that no policy deletes counts as lost for an hour, and not again in later passes', () => {
+  const pods = [pod('stays', { nodeName: 'node-gone', phase: 'Running', nodeExisted: true })];
+  const observed = { pods, nodes: new Map([['node-1', node('node-1')]]), openBreakers: new Map() };
+  let missing = noneMissing;
+  const lostAfter = [0, 59, 60, 61, 62, 63].map((minutes) => {
+    missing = observeMissing(missing, observed, { monotonicMs: minutes * 60_000, maxGapMs: Infinity });
+    return missing.lost.size;
+  });
+  expect(lostAfter).toEqual([1, 1, 0, 0, 0, 0]);
 });
 
 /** Passes for ten minutes. */
