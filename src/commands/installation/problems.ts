@@ -1,4 +1,5 @@
 import { isStuckCause, stuckMeanings, stuckPods } from '../../controllers/podgc/stuck.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import {
   cannotRun,
   exclusionOf,
@@ -375,7 +376,13 @@ function hasEnded(
   if (kind === 'Node') return nodes?.every((one) => one.name !== name) === true;
   if (pod === undefined) return false;
   if (pod === 'gone' || (uid !== '' && pod.uid !== uid)) return true;
-  return reason === 'PodStuck' && stuckPods([pod], undefined, now).length === 0;
+  return reason === 'PodStuck' && !mayBeStuck(pod, nodes, now);
+}
+
+/** Without the nodes nobody knows whether a kubelet still ends or starts the pod. */
+function mayBeStuck(pod: PodFacts, nodes: Installation['nodes'], now: Date): boolean {
+  if (nodes === undefined) return (pod.deletionAtMs ?? pod.wait) !== undefined;
+  return stuckPods([pod], new Map(nodes.map((one) => [one.name, one])), now).length > 0;
 }
 
 /** Removals that something outside of dustpan holds up, by the latest Event about each object. */

@@ -29,11 +29,14 @@ export function outOfService(
   return pods.map((pod) => toDelete(pod, { reason: 'OutOfService' }, policy));
 }
 
-export const isOutOfService = (node: NodeFacts): boolean =>
+/** What shows whether a kubelet ends the pods of a node. */
+export type NodeState = Pick<NodeFacts, 'ready' | 'readyChangedAtMs' | 'taintKeys'>;
+
+export const isOutOfService = (node: NodeState): boolean =>
   !node.ready && node.taintKeys.includes(outOfServiceTaint);
 
 /** Whether the taint that makes a node out of service is left on a node that is ready again. */
-export const hasTaintLeft = (node: NodeFacts): boolean =>
+export const hasTaintLeft = (node: NodeState): boolean =>
   node.ready && node.taintKeys.includes(outOfServiceTaint);
 
 /** What such a taint does. */

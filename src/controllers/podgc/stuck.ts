@@ -1,7 +1,14 @@
-import type { NodeFacts, PodFacts, PodWait } from '../../kube/cache/objects.ts';
+import type { PodFacts, PodWait } from '../../kube/cache/objects.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { isTerminating } from './facts.ts';
-import { hasTaintLeft, isOutOfService, outOfServiceTaint, removeTaint, taintLeftText } from './nodes.ts';
+import {
+  hasTaintLeft,
+  isOutOfService,
+  outOfServiceTaint,
+  removeTaint,
+  taintLeftText,
+  type NodeState,
+} from './nodes.ts';
 
 /** Why a pod is stuck, in a word, with a sentence that holds for each such pod. */
 export const stuckMeanings = {
@@ -55,7 +62,7 @@ const noWait: PodWait = {
 };
 
 /** The nodes by name; undefined = not known: then no node is a cause. */
-type Nodes = ReadonlyMap<string, NodeFacts> | undefined;
+type Nodes = ReadonlyMap<string, NodeState> | undefined;
 
 /** A kubelet needs seconds to end a pod, and a slow detachment of a volume six minutes. */
 const terminatingMs = 10 * 60_000;
@@ -84,7 +91,7 @@ export function stuckPods(pods: Iterable<PodFacts>, nodes: Nodes, now: Date): re
 /** When the grace period of a terminating pod ended; if its node was lost before, since when no kubelet ends the pod. */
 function endlessSinceMs(
   { deletionAtMs, deletionGracePeriodSeconds: graceSeconds }: PodFacts,
-  node: NodeFacts | undefined,
+  node: NodeState | undefined,
 ): number | undefined {
   const { ready = true, readyChangedAtMs: lostAtMs } = node ?? {};
   if (deletionAtMs === undefined || graceSeconds === undefined || ready || lostAtMs === undefined)
@@ -95,7 +102,7 @@ function endlessSinceMs(
 function waitingSinceMs(
   { wait, nodeName }: PodFacts,
   nodes: Nodes,
-  node: NodeFacts | undefined,
+  node: NodeState | undefined,
 ): number | undefined {
   if (wait?.reason === 'SchedulingGated') return undefined;
   if (wait?.isWorking !== true || nodeName === undefined) return wait?.sinceMs;
@@ -113,7 +120,7 @@ function obstacleOf(pod: PodFacts, nodes: Nodes): Obstacle {
 }
 
 /** A terminating pod on a node that is ready, or unknown, or on none. */
-function notEnded(pod: PodFacts, node: NodeFacts | undefined): Obstacle {
+function notEnded(pod: PodFacts, node: NodeState | undefined): Obstacle {
   if (pod.nodeName === undefined) return neverBound;
   if (isFinished(pod)) return unmounted;
   return node !== undefined && hasTaintLeft(node) ? runningOnTainted : running;

@@ -175,7 +175,17 @@ test('nodes without an agent by the values of the chart; those that cannot run o
   expect(excludedNodes({ ...given, agents: [{ ...agents, nodeSelector: {}, desired: 6 }] })).toEqual([]);
 });
 
-test.each<[name: string, over: Partial<Blocked>, isShown: boolean]>([
+const ending = podOf('web-0', {
+  ...{ phase: 'Running', nodeName: 'node-1' },
+  ...{ deletionAtMs: minutesAgoMs(-60), deletionGracePeriodSeconds: 7_200 },
+});
+const lostNode = installation.nodes?.map((one) => ({
+  ...one,
+  ready: false,
+  readyChangedAtMs: minutesAgoMs(30),
+}));
+
+test.each<[name: string, over: Partial<Blocked>, isShown: boolean, nodes?: Installation['nodes']]>([
   ['a pod that may not be read', {}, true],
   ['a pod that is still stuck', { pod: podOf('web-0', { deletionAtMs: minutesAgoMs(60) }) }, true],
   ['a pod that is gone', { pod: 'gone' }, false],
@@ -186,6 +196,10 @@ test.each<[name: string, over: Partial<Blocked>, isShown: boolean]>([
   ],
   ['an Event without a UID', { uid: '', pod: podOf('web-0', { deletionAtMs: minutesAgoMs(60) }) }, true],
   ['a pod that runs again', { pod: podOf('web-0', { phase: 'Running' }) }, false],
+  ['a pod within a long grace period, on a node that was lost', { pod: ending }, true, lostNode],
+  ['the same on a node that is ready', { pod: ending }, false],
+  ['the same on nodes that may not be read', { pod: ending }, true, undefined],
+  ['a pod that runs again on nodes that may not be read', { pod: podOf('web-0', {}) }, false, undefined],
   [
     'a pod that still runs and may not be evicted',
     { reason: 'EvictionBlocked', pod: podOf('web-0', { phase: 'Running' }) },
@@ -194,7 +208,8 @@ test.each<[name: string, over: Partial<Blocked>, isShown: boolean]>([
   ['an evicted pod that has ended', { reason: 'ExceededGracePeriod', pod: 'gone' }, false],
   ['a node', { reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' }, true],
   ['a node that is gone', { reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-9' }, false],
-])('what holds up removals ends with its cause: %s', (_, over, isShown) => {
+])('what holds up removals ends with its cause: %s', (_, over, isShown, ...nodes) => {
   const blocked = [{ ...event, reason: 'PodStuck', message: 'Finalizer: x', ...over }];
-  expect(blockedWork({ ...installation, blocked }, now)).toHaveLength(Number(isShown));
+  const found = { blocked, nodes: nodes.length > 0 ? nodes[0] : installation.nodes };
+  expect(blockedWork(found, now)).toHaveLength(Number(isShown));
 });
