@@ -93,7 +93,7 @@ function degradedClaim({ policy, stored, report, nodes, obstacles }: StatusFacts
   const trouble = withObstacle(open, obstacle) ?? obstacle ?? podTrouble(report) ?? nodeTrouble(nodes);
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
   if (policy.pods === undefined && policy.nodes !== undefined) return nodesOnlyClaim(nodes);
-  if (report === undefined) return noPassYet;
+  if (report === undefined && policy.pods !== undefined) return noPassYet;
   return {
     type,
     status: 'False',

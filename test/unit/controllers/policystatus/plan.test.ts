@@ -119,6 +119,11 @@ describe('the conditions', () => {
       expected: allOf('Unknown NoPassYet', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
     },
     {
+      name: 'without rules, for which no pass is made',
+      facts: { policy: policy({ pods: undefined }) },
+      expected: allOf('True AsPlanned', 'True Valid', 'True ModeEnforce', 'False AsPlanned'),
+    },
+    {
       name: 'invalid',
       facts: { policy: broken },
       expected: allOf(invalid, invalid, invalid, 'Unknown NoPassYet'),
