@@ -130,14 +130,15 @@ const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, condition: string
 
 const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
 
-/** The complete entries. */
+/** The complete entries. An agent that does not count images without their tag does not know whether all are gone. */
 function removeListOf(status: Unchecked<NodeGCReportStatus>): readonly RemoveProgress[] {
   const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
   const listed: readonly Unchecked<RemoveProgress>[] = asObjects(images.removeList);
   return listed.slice(0, maxRequests).flatMap((one) => {
     const [inUse, kept] = [countOf(one.inUse), countOf(one.kept)];
     if (inUse === undefined || kept === undefined) return [];
-    const untagged = countOf(one.untagged) ?? 0;
+    const untagged = countOf(one.untagged) ?? (inUse + kept > 0 ? 0 : undefined);
+    if (untagged === undefined) return [];
     return [{ image: bounded(asText(one.image), maxPattern), inUse, kept, untagged }];
   });
 }

@@ -82,6 +82,9 @@ const stored = {
         { image: 'a:1*', inUse: 1, kept: 0 },
         { image: 'b', inUse: '1', kept: 0 },
         { image: 'c', inUse: 0 },
+        // Of an agent that does not count images without their tag: perhaps some are left.
+        { image: 'd', inUse: 0, kept: 0 },
+        { image: 'e', inUse: 0, kept: 0, untagged: 0 },
       ],
     },
     containers: { removable: 4 },
@@ -110,7 +113,10 @@ test.each([
       ...{ imagesRemovable: 2, imageBytesRemovable: 200 },
       ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
       requests: [],
-      removeList: [{ image: 'a:1*', inUse: 1, kept: 0, untagged: 0 }],
+      removeList: [
+        { image: 'a:1*', inUse: 1, kept: 0, untagged: 0 },
+        { image: 'e', inUse: 0, kept: 0, untagged: 0 },
+      ],
     },
   },
   { name: 'a report without a status', report: { metadata: stored.metadata }, expected: empty },
