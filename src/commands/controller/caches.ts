@@ -92,7 +92,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
     nodeReports,
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),
-    all: [policies, pods.reflector, nodes, namespaces, nodeReports.reflector, jobs, replicaSets],
+    all: [policies, pods.reflector, nodes, namespaces, nodeReports, jobs, replicaSets],
     checks: [
       policies.check('gcpolicies'),
       pods.reflector.check('pods'),

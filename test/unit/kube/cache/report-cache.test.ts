@@ -15,26 +15,31 @@ const report = {
   },
 };
 
-test('lists the reports again when their usage is needed', async () => {
-  const api = new FakeApi();
-  await api.server.registry.install('crds');
-  api.objects.apply(report);
+function startCache(api: FakeApi, onRelist: () => void = () => undefined): ReportCache {
   const stop = new AbortController();
   onTestFinished(() => {
     stop.abort();
   });
-  let relists = 0;
   const cache = new ReportCache(
     (keepsUsage) =>
       new Reflector({
         ...{ transport: api, clock: new ManualClock(), log: silentLogger, random: () => 0 },
         resource: nodeReportsResource(keepsUsage),
       }),
-    () => (relists += 1),
+    onRelist,
   );
+  void cache.reflector.run(stop.signal);
+  return cache;
+}
+
+test('lists the reports again when their usage is needed', async () => {
+  const api = new FakeApi();
+  await api.server.registry.install('crds');
+  api.objects.apply(report);
+  let relists = 0;
+  const cache = startCache(api, () => (relists += 1));
   const bytes = (): readonly (number | undefined)[] =>
     [...cache.items.values()].map(({ usage }) => usage?.namespaces[0]?.bytes);
-  void cache.reflector.run(stop.signal);
   await until(() => cache.synced);
   expect([cache.keepUsage(false), bytes()]).toEqual([true, [undefined]]);
 
@@ -45,4 +50,11 @@ test('lists the reports again when their usage is needed', async () => {
 
   expect(cache.keepUsage(false)).toBe(true);
   expect([cache.synced, relists]).toEqual([true, 1]);
+});
+
+test('is not stale while the kind is not installed: nothing can be in it', async () => {
+  const cache = startCache(new FakeApi());
+  expect(cache.stale).toMatchObject({ resource: 'nodegcreports' });
+  await until(() => cache.reflector.state === 'missing');
+  expect([cache.synced, cache.stale]).toEqual([false, undefined]);
 });
