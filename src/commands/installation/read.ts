@@ -110,10 +110,9 @@ export async function rightsThatControllersLack(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const lacking = await new InstallationReader(cluster, signal).missingRights(controllers, [], rights);
-  const all = lacking.map((one) => one.rights);
-  return controllers.length > all.length
-    ? []
-    : (all[0] ?? []).filter((one) => all.every((other) => other.includes(one)));
+  if (lacking.length === 0 || lacking.length < controllers.length) return [];
+  // Those for its Leases are not meant.
+  return rights.map(rightText).filter((one) => lacking.every((other) => other.rights.includes(one)));
 }
 
 type Reader = Pick<Connected, 'transport' | 'connection'>;
