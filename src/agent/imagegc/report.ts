@@ -263,12 +263,11 @@ function removeProgress(
   if (active.length === 0) return undefined;
   return active.map(({ image }) => {
     const selectionOf = imageSelection([image]);
-    const left = images.filter(({ target }) => selectionOf(target.image).index >= 0);
+    const bySelection = Map.groupBy(images, ({ target }) => selectionOf(target.image).index >= 0);
+    const [left = [], others = []] = [bySelection.get(true), bySelection.get(false)];
     const inUse = left.filter(({ target }) => isUsed(target)).length;
     const [mayBe, isNamed] = [formerTag(image), referenceMatcher(image)];
-    const untagged = images.filter(
-      ({ target }) => !left.some((one) => one.target === target) && mayBe(target.image),
-    );
+    const untagged = others.filter(({ target }) => mayBe(target.image));
     const usedAs = untagged.filter(({ target }) => referencesOf(target.holds.usedBy, users).some(isNamed));
     return {
       image,
