@@ -17,8 +17,10 @@ const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
 });
 
 /** The first large removal by new rules waits on this node. */
-export const holding = (node: ObjectRef, policy: Policy, held: HeldImages): EventSpec =>
-  warning(node, 'ImagesHolding', heldImagesText(policy, held));
+export const holding = (node: ObjectRef, policy: Policy, held: HeldImages): EventSpec => ({
+  ...warning(node, 'ImagesHolding', heldImagesText(policy, held)),
+  occasion: policy.rulesId,
+});
 
 /** The image file system reports a capacity of 0 (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
 export const invalidDiskCapacity = (node: ObjectRef): EventSpec =>

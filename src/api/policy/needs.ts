@@ -9,11 +9,15 @@ export interface Right {
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
+  /** An installation may leave it out on purpose: then policies that need it are degraded, and the process works. */
+  readonly optional?: true;
 }
 
 /** `list pods`, `patch pods/status`. */
 export const rightText = ({ verb, resource, subresource }: Right): string =>
   `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
+
+export const isIndispensable = ({ optional }: Right): boolean => optional === undefined;
 
 const groups: Readonly<Record<string, string>> = {
   gcpolicies: 'gc.dustpan.dev',
@@ -62,7 +66,11 @@ const reading = (resources: readonly string[]): readonly Right[] =>
 
 const verifying = [right('get', 'nodes'), right('get', 'namespaces')];
 const deleting = [...verifying, right('patch', 'pods', 'status'), right('delete', 'pods')];
-const evicting = [...verifying, right('get', 'pods'), right('create', 'pods', 'eviction')];
+const evicting: readonly Right[] = [
+  ...verifying,
+  right('get', 'pods'),
+  { ...right('create', 'pods', 'eviction'), optional: true },
+];
 
 /** The rights that the controller needs under these policies, and without any. */
 export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] {

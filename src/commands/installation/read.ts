@@ -22,7 +22,14 @@ import {
   type Unchecked,
 } from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
-import { agentRights, controllerRights, leaseRight, rightText, type Right } from '../../api/policy/needs.ts';
+import {
+  agentRights,
+  controllerRights,
+  isIndispensable,
+  leaseRight,
+  rightText,
+  type Right,
+} from '../../api/policy/needs.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
@@ -78,7 +85,7 @@ export async function readInstallation(
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
     // Always: a watch goes on for minutes after its right was taken away.
-    read.missingRights(controllers ?? [], agents ?? [], controllerRights(policies)),
+    read.missingRights(controllers ?? [], agents ?? [], controllerRights(policies).filter(isIndispensable)),
   ]);
   const { unread } = read;
   return {

@@ -116,7 +116,7 @@ export const holding = ({ policy, selected, governed, until }: Held): EventSpec 
   reason: 'Holding',
   action: 'Hold',
   note: holdText(policy, `delete ${selected} of ${podCount(governed)}`, until),
-  occasion: String(policy.generation),
+  occasion: policy.rulesId,
 });
 
 /** A pod that is stuck; a series while it is for one cause. */

@@ -1,7 +1,7 @@
 import type { V1SelfSubjectAccessReview, V1SubjectAccessReviewStatus } from '@kubernetes/client-node';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Check } from '../../runtime/serving/health.ts';
-import { rightText, type Right } from '../../api/policy/needs.ts';
+import { isIndispensable, rightText, type Right } from '../../api/policy/needs.ts';
 import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
@@ -30,7 +30,8 @@ export class OwnRights implements Check {
   }
 
   check(): string | undefined {
-    return this.#missing.length === 0 ? undefined : `missing: ${this.#missing.map(rightText).join(', ')}`;
+    const needed = this.#missing.filter(isIndispensable);
+    return needed.length === 0 ? undefined : `missing: ${needed.map(rightText).join(', ')}`;
   }
 
   /** Reviews each right. Rejects if the API server does not decide; then all rights count as before. */
@@ -51,7 +52,9 @@ export class OwnRights implements Check {
   }
 
   /** undefined = an authorizer failed. */
-  async #isAllowed(resourceAttributes: Right, signal: AbortSignal): Promise<boolean | undefined> {
+  async #isAllowed(right: Right, signal: AbortSignal): Promise<boolean | undefined> {
+    const { verb, group, resource, subresource, namespace, name } = right;
+    const resourceAttributes = { verb, group, resource, subresource, namespace, name };
     const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
     const body = {
       apiVersion: 'authorization.k8s.io/v1',

@@ -33,6 +33,7 @@ test('new rules that would empty the node waits, with one Event, and the pass ha
   });
   expect(node.inventories.at(-1)?.removable.count).toBe(9);
   expect(node.recorder.reasons).toEqual(['ImagesHolding Node/node-1']);
+  expect(node.recorder.events[0]?.occasion).toBe('rules-default');
   expect(node.recorder.events[0]?.note).toBe(
     'The rules of the policy are new and would remove 9 of 9 unused images of this node; dustpan waits until 2026-01-15T12:20:00Z. ' +
       'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=rules-default. ' +

@@ -85,7 +85,8 @@ test('the first pass that would delete more than holdAbove waits holdFor, with o
   policies.ranked = [expireHeld({ skipHoldOf: 'rules-default', rulesId: 'rules-next' })];
   await pass();
   expect(cluster.podNames).toHaveLength(3);
-  expect(recorder.reasons.filter((reason) => reason.startsWith('Holding'))).toHaveLength(2);
+  const events = recorder.events.filter(({ reason }) => reason === 'Holding');
+  expect(events.map(({ occasion }) => occasion)).toEqual(['rules-default', 'rules-next']);
 });
 
 test.each([

@@ -44,6 +44,18 @@ test('a right is missing only if the API server says so, and counts as before wh
   });
 });
 
+test('a right that an installation may leave out is missing, and the process is ready', async () => {
+  const transport = new FakeTransport({ send: () => ({ status: { allowed: false } }) });
+  const own = new OwnRights({ transport, log: new RecordingLogger() });
+  const evicts = policy({
+    pods: undefined,
+    nodes: nodesRules({ localStorageEviction: defaultsOf('localStorageEviction') }),
+  });
+  const evicting = controllerRights([evicts]).filter(({ subresource }) => subresource === 'eviction');
+  await own.review(evicting, signal);
+  expect([own.missing.map(rightText), own.check()]).toEqual([['create pods/eviction'], undefined]);
+});
+
 const base = ['gcpolicies', 'pods', 'nodes', 'namespaces'].flatMap((name) => [
   `list ${name}`,
   `watch ${name}`,
