@@ -297,7 +297,7 @@ test('reports what fills the disk when no image can be removed', async () => {
     return ours.map(({ type, note }) => `${type} ${note}`).join('\n');
   };
   const size = '[\\d.]+ [KM]iB';
-  const images = `images BoundPod ${size} \\(3\\), images InUse ${size} \\(3\\), images Pinned ${size} \\(2\\), images KeepListed ${size} \\(1\\)`;
+  const images = `images InUse ${size} \\(4\\), images BoundPod ${size} \\(2\\), images Pinned ${size} \\(2\\), images KeepListed ${size} \\(1\\)`;
   const attribution = new RegExp(
     `^Warning Insufficient free disk space on the node's image filesystem \\(\\d+% of [\\d.]+ MiB used\\)\\. Failed to free sufficient space by deleting unused images \\(freed \\d+ bytes\\)\\. Wanted \\d+ bytes\\. Used: ${size} of ${size}: ${images}, writable layers ${megabytes} MiB, logs \\d+ B, rest ${size}\\.$`,
     'm',
@@ -336,8 +336,8 @@ test('only keeps all other images; an image on the remove list is purged neverth
   await expect
     .poll(async () => (await readReport(cluster))?.images?.removeList, eventually)
     .toEqual([
-      { image: unusedLast.ref, inUse: 0, kept: 0 },
-      { image: survivors.running.ref, inUse: 1, kept: 0 },
+      { image: unusedLast.ref, inUse: 0, untagged: 0, kept: 0 },
+      { image: survivors.running.ref, inUse: 1, untagged: 0, kept: 0 },
     ]);
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });
