@@ -367,13 +367,16 @@ const plainName = /^[a-z0-9.-]*$/;
 /** A series of Events is written every 30 minutes. */
 const recentMs = 35 * 60_000;
 
-/** Whether the cause of an Event has ended: its object is gone, or its pod is not stuck any more. Unknown = it has not. */
-function hasEnded(
-  { kind, name, uid, reason, pod }: Blocked,
-  nodes: Installation['nodes'],
-  now: Date,
-): boolean {
+interface Known extends Pick<Installation, 'nodes'> {
+  /** The UIDs of the pods whose eviction the nodes request; undefined = not known. */
+  readonly requested: ReadonlySet<string> | undefined;
+  readonly now: Date;
+}
+
+/** Whether the cause of an Event has ended: its object is gone, its pod is not stuck any more, or no node requests its eviction. Unknown = it has not. */
+function hasEnded({ kind, name, uid, reason, pod }: Blocked, { nodes, requested, now }: Known): boolean {
   if (kind === 'Node') return nodes?.every((one) => one.name !== name) === true;
+  if (reason === 'EvictionBlocked' && isUnrequested(uid, requested)) return true;
   if (pod === undefined) return false;
   if (pod === 'gone' || (uid !== '' && pod.uid !== uid)) return true;
   return reason === 'PodStuck' && !mayBeStuck(pod, nodes, now);
@@ -385,9 +388,13 @@ function mayBeStuck(pod: PodFacts, nodes: Installation['nodes'], now: Date): boo
   return stuckPods([pod], new Map(nodes.map((one) => [one.name, one])), now).length > 0;
 }
 
+const isUnrequested = (uid: string, requested: Known['requested']): boolean =>
+  uid !== '' && requested?.has(uid) === false;
+
 /** Removals that something outside of dustpan holds up, by the latest Event about each object. */
 export function blockedWork(
   { blocked, nodes }: Pick<Installation, 'blocked' | 'nodes'>,
+  requested: ReadonlySet<string> | undefined,
   now: Date,
 ): readonly InstallationProblem[] {
   // Whoever may create Events chooses the names in them.
@@ -395,7 +402,7 @@ export function blockedWork(
     ({ time, namespace, name }) =>
       now.getTime() - Date.parse(time) < recentMs && [namespace, name].every((text) => plainName.test(text)),
   );
-  const lasting = recent.filter((one) => !hasEnded(one, nodes, now));
+  const lasting = recent.filter((one) => !hasEnded(one, { nodes, requested, now }));
   return lasting.flatMap(({ kind, namespace, name, reason, message: note, time: since }) => {
     const message = reason === 'PodStuck' ? stuckText(note) : holdups.get(reason);
     if (message === undefined) return [];

@@ -3,6 +3,7 @@ import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
+import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
 import { whyNoAgents, type Installation } from '../installation/facts.ts';
@@ -71,7 +72,7 @@ export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
     ),
-    ...blockedWork(installation, now).flatMap(({ names, ...problem }) =>
+    ...blockedWork(installation, requestedBy(reports), now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
@@ -99,6 +100,16 @@ export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
   return [...groups.values()].map(troubleOf);
 }
 
+/** The UIDs of the pods whose eviction the nodes request; undefined = not all are known. */
+function requestedBy(reports: readonly NodeGCReport[] | undefined): ReadonlySet<string> | undefined {
+  const statuses = reports?.map(({ status = {} }) => status);
+  const isCut = statuses?.some(
+    ({ evictionRequests = [], evictionRequestCount = 0 }) => evictionRequestCount > evictionRequests.length,
+  );
+  if (statuses === undefined || isCut === true) return undefined;
+  return new Set(statuses.flatMap(({ evictionRequests = [] }) => evictionRequests.map(({ pod }) => pod.uid)));
+}
+
 const nameOf = ({ metadata }: GCPolicy | NodeGCReport): string => metadata?.name ?? '';
 const rank = ({ severity }: Found): number => severities.indexOf(severity);
 
@@ -119,7 +130,7 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
 export const earliest = (times: readonly (string | null | undefined)[]): string | null =>
   times.flatMap((time) => time ?? []).toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 
-/** The time that the controller has to observe a new policy. */
+/** The time that the controller has to observe a new or changed policy. */
 const freshMs = 60_000;
 
 interface PolicyContext {
@@ -187,7 +198,7 @@ type LateNodes = (policy: GCPolicy) => number | undefined;
 
 /**
  * An agent reports a change of its policy at once, and without one every few minutes: a report that is younger may be about to follow a change,
- * of the policy or of another one. Without a report, or with an older one, the node is late.
+ * of the policy or of another one. Without a report, or with an older one, the node is late, unless it has just become ready: a node that joins.
  */
 function lateNodes({ policies, reports, nodes }: StatusFacts, now: Date): LateNodes {
   if (policies === undefined || reports === undefined || nodes === undefined) return () => undefined;
@@ -198,29 +209,39 @@ function lateNodes({ policies, reports, nodes }: StatusFacts, now: Date): LateNo
     (governed.get(name) ?? []).filter((node) => {
       const { policy, reportTime = '' } = byName.get(node.name) ?? {};
       const isCurrent = policy?.name === name && policy.observedGeneration >= generation;
-      return !isCurrent && !(now.getTime() - Date.parse(reportTime) < reportedWithinMs);
+      const youngestMs = Math.max(Date.parse(reportTime) || 0, node.readyChangedAtMs ?? 0);
+      return !isCurrent && now.getTime() - youngestMs >= reportedWithinMs;
     }).length;
 }
 
-/** Only the age of the policy is known, not when it was changed last. */
 function behind(policy: GCPolicy, { late, now }: Pick<PolicyContext, 'late' | 'now'>): readonly Found[] {
-  const { metadata, status } = policy;
-  const { desired = 0, upToDate = 0 } = status?.nodes ?? {};
-  const createdMs = Date.parse(metadata?.creationTimestamp ?? '') || 0;
+  const { desired = 0, upToDate = 0 } = policy.status?.nodes ?? {};
+  const changedMs = Date.parse(changedTime(policy) ?? '') || 0;
   const count = Math.min(desired - upToDate, late(policy) ?? Infinity);
-  if (count <= 0 || now.getTime() - createdMs < reportedWithinMs) return [];
+  if (count <= 0 || now.getTime() - changedMs < reportedWithinMs) return [];
   const message = `${count} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
   return [
     { severity: 'Behind', reason: 'NodesBehind', message, command: 'kubectl get nodegcreports -o wide' },
   ];
 }
 
-function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
+function unseen(policy: GCPolicy, now: Date): readonly Found[] {
+  const { metadata, status } = policy;
   if ((status?.observedGeneration ?? -1) >= (metadata?.generation ?? 0)) return [];
-  const since = status === undefined ? metadata?.creationTimestamp : undefined;
+  const since = changedTime(policy);
   if (since !== undefined && now.getTime() - Date.parse(since) < freshMs) return [];
   const message = 'The controller has not seen the current version of the policy: is it running?';
   return [{ severity: 'Silent', reason: 'NotObserved', message, since, command: logsOf('controller') }];
+}
+
+/** When the policy was written last, but for its status; undefined = not known. */
+function changedTime({ metadata }: GCPolicy): string | undefined {
+  const writes = asObjects(asObject(metadata)['managedFields'])
+    .filter(({ subresource }) => subresource === undefined)
+    .map(({ time }) => asText(time));
+  return [metadata?.creationTimestamp ?? '', ...writes]
+    .filter((time) => !Number.isNaN(Date.parse(time)))
+    .toSorted((a, b) => Date.parse(b) - Date.parse(a))[0];
 }
 
 function ofNode(report: NodeGCReport, now: Date): readonly Found[] {

@@ -146,7 +146,10 @@ const textOf = ({ kind, names, reason, message, command }: InstallationProblem):
 
 test('the problems of the installation, and what holds up removals, are those of the file', async () => {
   const found = Object.entries(cases).map(([name, one]) => [name, installationProblems(one, now)] as const);
-  const held = ['Events of the controller', blockedWork({ ...installation, blocked }, now)] as const;
+  const held = [
+    'Events of the controller',
+    blockedWork({ ...installation, blocked }, undefined, now),
+  ] as const;
   const texts = [...found, held].map(
     ([name, problems]) => `# ${name}\n\n${problems.map(textOf).join('') || '-\n'}`,
   );
@@ -211,5 +214,20 @@ test.each<[name: string, over: Partial<Blocked>, isShown: boolean, nodes?: Insta
 ])('what holds up removals ends with its cause: %s', (_, over, isShown, ...nodes) => {
   const blocked = [{ ...event, reason: 'PodStuck', message: 'Finalizer: x', ...over }];
   const found = { blocked, nodes: nodes.length > 0 ? nodes[0] : installation.nodes };
-  expect(blockedWork(found, now)).toHaveLength(Number(isShown));
+  expect(blockedWork(found, undefined, now)).toHaveLength(Number(isShown));
+});
+
+test.each<[name: string, requested: readonly string[] | undefined, over: Partial<Blocked>, isShown: boolean]>(
+  [
+    ['requests are not known', undefined, {}, true],
+    ['a node requests it', ['uid-web-0'], {}, true],
+    ['no node requests it', ['uid-web-1'], {}, false],
+    ['an Event without a UID', [], { uid: '' }, true],
+    ['another reason', [], { reason: 'ExceededGracePeriod' }, true],
+  ],
+)('an eviction that is blocked ends with the requests for it: %s', (_, requested, over, isShown) => {
+  const pod = podOf('web-0', { phase: 'Running' });
+  const blocked = [{ ...event, reason: 'EvictionBlocked', pod, ...over }];
+  const uids = requested && new Set(requested);
+  expect(blockedWork({ ...installation, blocked }, uids, now)).toHaveLength(Number(isShown));
 });

@@ -168,7 +168,20 @@ describe('problems', () => {
     );
   const created = (name: string, minutes: number) => ({ name, creationTimestamp: minutesAgo(minutes) });
   const behind = { spec: { nodes: {} }, nodes: { desired: 2, upToDate: 0 } };
-  const selecting = { podSelector: { matchLabels: { app: 'x' } } };
+  /** A policy that the controller has not observed since it was written, so many minutes ago. */
+  const edited = (
+    name: string,
+    minutes: number,
+    over: Parameters<typeof policy>[1] = { observedGeneration: 1 },
+  ) => {
+    const one = policy(name, over);
+    const managedFields = [
+      { manager: 'kubectl', time: minutesAgo(minutes) },
+      { manager: 'dustpan', subresource: 'status', time: minutesAgo(0) },
+    ];
+    return { ...one, metadata: { name, ...one.metadata, managedFields } };
+  };
+  const underNew = { policy: { name: 'a', observedGeneration: 2, mode: 'Enforce' } } as const;
   const underOld = { policy: { name: 'a', observedGeneration: 1, mode: 'Enforce' } } as const;
 
   test('nodes that are not ready, or under pressure by their taints, worst first', () => {
@@ -199,6 +212,16 @@ describe('problems', () => {
     expect(viewOf({ ...facts, nodes: lost }, now).verdict).toBe('DoesNotWork');
     expect(viewOf({ ...facts, nodes }, now).verdict).toBe('WorksInPart');
     expect(viewOf({ ...facts, nodes: [] }, now).verdict).toBe('WorksInPart');
+  });
+
+  test('a node that has just become ready is not late', () => {
+    const reasonsAfter = (minutes: number): readonly string[] => {
+      const [first, second] = nodes;
+      const joined = { ...second, readyChangedAtMs: now.getTime() - minutes * 60_000 };
+      const facts = { policies: [policy('a', behind)], reports: [report('node-1', underNew)], installation };
+      return viewOf({ ...facts, nodes: [first, joined] }, now).trouble.map(({ reason }) => reason);
+    };
+    expect([4.9, 5].map(reasonsAfter)).toEqual([[], ['NodesBehind']]);
   });
 
   test('the worst come first, and the same problem of several nodes is listed once', () => {
@@ -241,6 +264,24 @@ describe('problems', () => {
       [created('old', 2), created('new', 0.5)].map((metadata) => ({ metadata, spec: {} })),
       [],
       ['GCPolicy old: NotObserved'],
+    ],
+    [
+      'a policy that no controller has observed for two minutes after a change',
+      [edited('old', 2), edited('new', 0.5)],
+      [],
+      ['GCPolicy old: NotObserved'],
+    ],
+    [
+      'nodes that have not reported within five minutes after a change of a policy',
+      [edited('old', 5, behind)],
+      [],
+      ['GCPolicy old: NodesBehind'],
+    ],
+    [
+      'no nodes that have not reported within five minutes after a change of a policy',
+      [edited('new', 4.9, behind)],
+      [],
+      [],
     ],
     [
       'no nodes that have not reported within five minutes after the creation of a policy',
