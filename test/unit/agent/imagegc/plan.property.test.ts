@@ -71,7 +71,7 @@ const node = fc.noBias(
       { maxLength: 2, selector: ({ signal }) => signal },
     ),
     /** Failed removals: milliseconds until they are tried again. */
-    retriesInMs: six(fc.constantFrom(...Array.from({ length: 8 }, () => undefined), 0, 1)),
+    retriesInMs: six(fc.constantFrom(...Array.from({ length: 6 }, () => undefined), 0, 0, 0, 1)),
   }),
 );
 type Node = typeof node extends fc.Arbitrary<infer T> ? T : never;
@@ -221,13 +221,11 @@ const plannedAfter = (seen: Node, agoMs: number): ImageGcPlan => {
 
 test('new rules remove at most holdAbove images or half of the unused ones, or none before holdFor has passed', () => {
   const ago = fc.constantFrom(0, 299_999, 300_000);
-  let heldCount = 0;
   fc.assert(
     fc.property(node, ago, (seen, agoMs) => {
       const [usual, plan] = [planned(seen), plannedAfter(seen, agoMs)];
       const { due = 0, unused = 0 } = plan.selected ?? {};
       const isHeld = due > Math.max(1, unused / 2) && agoMs < 300_000;
-      heldCount += Number(isHeld);
       expect(plan.removals.map(({ target }) => target.id)).toEqual(
         isHeld ? [] : usual.removals.map(({ target }) => target.id),
       );
@@ -240,7 +238,6 @@ test('new rules remove at most holdAbove images or half of the unused ones, or n
     }),
     worlds,
   );
-  expect(heldCount).toBeGreaterThan(5);
 });
 
 /** Whether the bytes or the inodes are at a high threshold. */
@@ -254,24 +251,27 @@ function isCrossed(seen: Node): boolean {
   );
 }
 
-test('images whose removal has failed are the last of their step, and no candidates during the pause', () => {
-  let late = 0;
-  fc.assert(
-    fc.property(node, (seen) => {
-      const { candidates } = planned(seen);
-      const retryOf = (id: string): number | undefined => factsOf(seen).failedBefore?.get(id)?.retryInMs;
-      for (const isAge of [true, false]) {
-        const step = candidates.filter(({ reason }) => (reason === 'Age') === isAge);
-        const retries = step.map(({ target }) => retryOf(target.id));
-        const first = retries.findIndex((one) => one !== undefined);
-        if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
-        late += Number(first > 0);
-      }
-    }),
-    worlds,
+/** By step of the plan: milliseconds until each candidate's failed removal is tried again; undefined = it has not failed. */
+const retriesOf = (seen: Node): readonly (readonly (number | undefined)[])[] => {
+  const { failedBefore } = factsOf(seen);
+  const { candidates } = planned(seen);
+  return [true, false].map((isAge) =>
+    candidates
+      .filter(({ reason }) => (reason === 'Age') === isAge)
+      .map(({ target }) => failedBefore?.get(target.id)?.retryInMs),
   );
-  expect(late).toBeGreaterThan(worlds.numRuns / 100);
-});
+};
+const hasFailed = (retryInMs: number | undefined): boolean => retryInMs !== undefined;
+
+test(
+  'images whose removal has failed are the last of their step, and no candidates during the pause',
+  holds((seen) => {
+    for (const retries of retriesOf(seen)) {
+      const count = retries.filter(hasFailed).length;
+      expect(retries.slice(retries.length - count)).toEqual(Array.from({ length: count }, () => 0));
+    }
+  }),
+);
 
 test('the order of the list does not matter, and each image has one decision', () => {
   const order = fc.shuffledSubarray(names, { minLength: names.length });
@@ -307,9 +307,10 @@ test(
   }),
 );
 
-test('the random nodes include removals by age, for space and for inodes alone', () => {
+test('the random nodes include removals by age, for space and for inodes alone, holds and failures', () => {
   // Always the same ones: a share of random ones is below any bound once in a while.
-  const plans = fc.sample(node, { numRuns: worlds.numRuns, seed: 1 }).map((seen) => planned(seen));
+  const nodes = fc.sample(node, { numRuns: worlds.numRuns, seed: 1 });
+  const plans = nodes.map((seen) => planned(seen));
   const often = worlds.numRuns / 20;
   const reasons = plans.flatMap(({ removals }) => removals.map(({ reason }) => reason));
   const count = (reason: string): number => reasons.filter((one) => one === reason).length;
@@ -320,4 +321,10 @@ test('the random nodes include removals by age, for space and for inodes alone',
       crossed.join() === 'inodes' && removals.some(({ reason }) => reason === 'Space'),
   );
   expect(ofInodes.length).toBeGreaterThan(often);
+  const held = nodes
+    .flatMap((seen) => plannedAfter(seen, 0).kept)
+    .filter(({ reason }) => reason === 'Holding');
+  expect(held.length).toBeGreaterThan(often);
+  const late = nodes.flatMap(retriesOf).filter((retries) => retries.findIndex(hasFailed) > 0);
+  expect(late.length).toBeGreaterThan(often / 2);
 });
