@@ -27,14 +27,14 @@ export function reasonDoubts(policy: Policy | InvalidPolicy): readonly ReasonDou
 
 /** What to write instead of a word that is no reason; undefined = it may be one. */
 function impossible(reason: string): string | undefined {
-  const [, prefix = '', own = ''] = /^(Init:)?(.*)$/s.exec(reason) ?? [];
+  const own = reason.replace(/^Init:/, '');
   const words = own.split(/[,;|\s]+/).filter((word) => word !== '');
   if (words.length > 1) return `write one entry for each reason: ${words.join(' and ')}.`;
-  const [, kind, number] = /^(ExitCode|Signal):([\d*?-]*)$/.exec(own) ?? [];
-  if (kind !== undefined) return `write ${exitCodesOf(kind, number ?? '')} instead.`;
+  const [, kind, number = ''] = /^(ExitCode|Signal):([\d*?-]*)$/.exec(own) ?? [];
+  if (kind !== undefined) return `write ${exitCodesOf(kind, number)} instead.`;
   if (['Succeeded', 'Failed'].includes(own)) return `it is a phase: write phase: ${own} instead.`;
   if (unfinished.test(own)) return 'only a pod that has not finished has this status.';
-  return prefix === ''
+  return own === reason
     ? undefined
     : `write ${JSON.stringify(knownSpelling(own) ?? own)}: kubectl adds the prefix to the reason of an init container.`;
 }

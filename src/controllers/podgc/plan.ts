@@ -132,7 +132,7 @@ const restoringFirst: readonly PodDeleteReason[] = [
 
 /** As the rules apply, like upstream; where a pass may end before all is deleted, those that restore service first: else they might never be reached. */
 const ruleOrder = (judged: readonly Judged[], { isLimited = false }: Given): readonly PodDeleteReason[] =>
-  isLimited || judged.some(({ group: { policy } }) => limitOf(policy) > 0)
+  isLimited || judged.some(({ group: { rules } }) => rules.safety.maxDeletesPerPass > 0)
     ? restoringFirst
     : podDeleteReasons;
 
@@ -181,10 +181,9 @@ const inOrder = (due: readonly PodDeletion[], reason: PodDeleteReason): readonly
     .filter((deletion) => deletion.reason === reason)
     .sort((a, b) => byDeletionOrder(a.target.pod, b.target.pod));
 
-const isAtLimit = (policy: Policy, count: number): boolean => limitOf(policy) > 0 && count >= limitOf(policy);
-
-/** 0 = none. */
-const limitOf = ({ pods }: Policy): number => pods?.safety.maxDeletesPerPass ?? 0;
+/** A limit of 0 is none. */
+const isAtLimit = ({ pods }: Policy, count: number): boolean =>
+  pods !== undefined && pods.safety.maxDeletesPerPass > 0 && count >= pods.safety.maxDeletesPerPass;
 
 const verdictsOf = ({ group, terminated, orphans, selected, removable, hold }: Judged): PolicyVerdicts => ({
   policy: group.policy,

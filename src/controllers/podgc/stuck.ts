@@ -1,4 +1,4 @@
-import type { PodFacts, PodWait } from '../../kube/cache/objects.ts';
+import type { ContainerEnd, PodFacts, PodWait } from '../../kube/cache/objects.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { isTerminating } from './facts.ts';
 import {
@@ -123,7 +123,7 @@ function obstacleOf(pod: PodFacts, nodes: Nodes): Obstacle {
 function notEnded(pod: PodFacts, node: NodeState | undefined): Obstacle {
   if (pod.nodeName === undefined) return neverBound;
   if (isFinished(pod)) return unmounted;
-  return node !== undefined && hasTaintLeft(node) ? runningOnTainted : running;
+  return node !== undefined && hasTaintLeft(node) ? runningOnTainted(pod.nodeName) : running;
 }
 
 /** A pod that is not bound, or on a node that is ready or unknown. */
@@ -131,7 +131,7 @@ function notStarted({ nodeName, phase }: PodFacts, { reason, message, initEnd }:
   if (nodeName === undefined) return /[Vv]olume/.test(message) ? unboundVolume : unbound;
   if (phase === 'Unknown') return unknown;
   if (imageReasons.has(reason)) return image;
-  if (initEnd !== undefined) return initEnded;
+  if (initEnd !== undefined) return initEnded(initEnd);
   return reason === 'PodReadyToStartContainers' ? unprepared : notCreated;
 }
 
@@ -268,14 +268,14 @@ const running = described(
     `The kubelet of node ${pod.nodeName} has not reported that its containers have ended.${thenFinalizers(pod)}`,
 );
 
-const runningOnTainted: Obstacle = {
+const runningOnTainted = (node: string): Obstacle => ({
   cause: 'Other',
-  detail: (pod, wait) => `${running.detail(pod, wait)} ${taintLeftText(pod.nodeName ?? '')}`,
-  help: ({ nodeName = '' }) => ({
+  detail: (pod, wait) => `${running.detail(pod, wait)} ${taintLeftText(node)}`,
+  help: () => ({
     advice: 'Remove the taint, and if the pod does not end, describe it',
-    command: removeTaint(nodeName),
+    command: removeTaint(node),
   }),
-};
+});
 
 const unbound = described('Unschedulable', (_, wait) => {
   const because = becauseOf(wait);
@@ -303,7 +303,9 @@ const notCreated = described('Other', (_, wait) =>
     : `Its container ${wait.container} has not started${becauseOf(wait)}`,
 );
 
-const initEnded = described('Other', ({ nodeName }, { container, initEnd }) => {
-  const { reason = '', exitCode = 0 } = initEnd ?? {};
-  return `Its init container ${container} has ended (${reason === '' ? '' : `${reason}, `}exit code ${exitCode}), and the kubelet of node ${nodeName} has started nothing since.`;
-});
+const initEnded = ({ reason, exitCode }: ContainerEnd): Obstacle =>
+  described(
+    'Other',
+    ({ nodeName }, { container }) =>
+      `Its init container ${container} has ended (${reason === '' ? '' : `${reason}, `}exit code ${exitCode}), and the kubelet of node ${nodeName} has started nothing since.`,
+  );

@@ -39,35 +39,23 @@ function searchFor(part: string): Search {
   };
 }
 
-const bitsAWord = 32;
-
 /**
  * The Shift-And algorithm: bit i of the state says that the text read so far ends with the first i + 1 characters of the part, where `?` is any
- * character. One step for each character of the text and 32 characters of the part.
+ * character. One step for each character of the text.
  */
 function shiftAnd(part: string): Search {
-  const words = Math.ceil(part.length / bitsAWord);
-  const maskOf = (character: string | undefined): Int32Array => {
-    const mask = new Int32Array(words);
-    for (let i = 0; i < part.length; i += 1)
-      if (part[i] === '?' || part[i] === character) mask[i >> 5] = (mask[i >> 5] ?? 0) | (1 << (i & 31));
-    return mask;
-  };
-  const masks = new Map([...new Set(part.replaceAll('?', ''))].map((one) => [one, maskOf(one)]));
+  const maskOf = (character: string | undefined): bigint =>
+    part
+      .split('')
+      .reduceRight((mask, one) => (mask << 1n) | (one === '?' || one === character ? 1n : 0n), 0n);
+  const masks = new Map(part.split('').map((one) => [one, maskOf(one)]));
   const other = maskOf(undefined);
-  const last = part.length - 1;
-  const state = new Int32Array(words);
+  const last = BigInt(part.length - 1);
   return (text, from) => {
-    state.fill(0);
+    let state = 0n;
     for (let at = from; at < text.length; at += 1) {
-      const mask = masks.get(text[at] ?? '') ?? other;
-      let carry = 1;
-      for (let word = 0; word < words; word += 1) {
-        const before = state[word] ?? 0;
-        state[word] = ((before << 1) | carry) & (mask[word] ?? 0);
-        carry = before >>> 31;
-      }
-      if (((state[last >> 5] ?? 0) >>> (last & 31)) & 1) return at + 1;
+      state = ((state << 1n) | 1n) & (masks.get(text.charAt(at)) ?? other);
+      if (state >> last !== 0n) return at + 1;
     }
     return -1;
   };
