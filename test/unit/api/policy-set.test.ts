@@ -52,6 +52,10 @@ test('ranks the policies and returns their stored statuses', () => {
   expect(set.ranked.map(({ name }) => name)).toEqual(['b', 'a']);
   expect(set.storedStatus('uid-a')).toEqual({ any: 'thing' });
   expect(set.storedStatus('uid-b')).toBeUndefined();
+  expect(set.statuses).toEqual([
+    { name: 'b', status: undefined },
+    { name: 'a', status: { any: 'thing' } },
+  ]);
   set.update([a, b]);
   expect(set.storedStatus('uid-a')).toBeUndefined();
 });

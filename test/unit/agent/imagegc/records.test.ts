@@ -69,6 +69,11 @@ test('a hold does not end while no agent ran for more than an hour: the clock ma
   expect(resumed.inForce).toEqual({ ...inForce, since: new Date(minutesAgo(1)) });
 });
 
+test('a state without images proves no time without an agent, and is unchanged', () => {
+  const inForce = { rulesId: 'rules-u', since: new Date(minutesAgo(62)) };
+  expect(resumeState({ ...emptyState, inForce }, now)).toEqual({ ...emptyState, inForce });
+});
+
 test('the time of a removal moves with a jump forward', () => {
   const removed = [{ digest: 'sha256:a', atMs: nowMs - 25 * hour }];
   expect(observe(stateOf({}, removed), { images: [], jumpedMs: 2 * hour }).state.removed).toEqual([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import type { NodePod } from '../../../../src/api/report/node-pass.ts';
 import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
@@ -142,9 +143,9 @@ describe('an image that has lost its tag', () => {
   const old = image('old', { tags: [], digests: [`${app}@${digest('a')}`] });
   const corrected = image('new', { tags: [`${app}:1.2.3`], digests: [`${app}@${digest('b')}`] });
   const none = { containers: [], pods: [] };
-  const ranBy = (reference: string) => ({
+  const ranBy = (reference: string, over: Partial<NodePod> = {}) => ({
     containers: [container('c', { imageId: old.id })],
-    pods: [nodePod('pod', [reference])],
+    pods: [nodePod('pod', [reference], over)],
   });
   const left = (inUse: number, kept: number, untagged: number) => ({ inUse, kept, untagged });
 
@@ -152,6 +153,19 @@ describe('an image that has lost its tag', () => {
     ['is in use, if its pod names the tag', `${app}:1.2*`, ranBy(`${app}:1.2.3`), left(2, 0, 0)],
     ['is perhaps left, if its pod names another', `${app}:1.2*`, ranBy(`${app}:2`), left(0, 1, 1)],
     ['is perhaps left without a pod', `${app}:1.2*`, none, left(0, 1, 1)],
+    [
+      'is perhaps left, if no pod is its own',
+      `${app}:1.2*`,
+      ranBy(`${app}:1.2.3`, { uid: 'x' }),
+      left(1, 0, 1),
+    ],
+    [
+      'is in use, if its static pod names the tag',
+      `${app}:1.2*`,
+      ranBy(`${app}:1.2.3`, { uid: 'mirror', configHash: 'uid-pod' }),
+      left(2, 0, 0),
+    ],
+    ['never had a tag of an entry that is no reference', `${app}:`, none, left(0, 0, 0)],
     ['in any registry', '*/app:1.2*', none, left(0, 1, 1)],
     ['is not of another repository', 'registry.example.com/web:1.2*', none, left(0, 0, 0)],
     ['is found by its digest', `${app}@${digest('a')}`, none, left(0, 1, 0)],

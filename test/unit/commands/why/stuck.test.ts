@@ -76,6 +76,17 @@ const cases: Readonly<Record<string, Facts>> = {
       }),
     ],
   },
+  'an init container ended without a reason': {
+    pods: [
+      pod('x', {
+        phase: 'Pending',
+        wait: podWait({
+          ...{ sinceMs: minutesAgo(180), reason: 'PodInitializing', container: 'restore' },
+          initEnd: { reason: '', exitCode: 3 },
+        }),
+      }),
+    ],
+  },
   'a taint that stayed': ending(
     {},
     { nodes: [node('node-1', { taintKeys: ['node.kubernetes.io/out-of-service'] })] },

@@ -340,6 +340,21 @@ describe('a stored status', () => {
     expect(readStatus(given)).toEqual(read);
   });
 
+  test.each([
+    ['a minute later', '2026-01-01T00:01:00Z', '2026-01-01T00:00:00Z', undefined],
+    ['five minutes later', '2026-01-01T00:05:00Z', '2026-01-01T00:00:00Z', 300_000],
+    ['the first one', '2026-01-01T00:00:00Z', undefined, 300_000],
+    ['the stored one is no time', '2026-01-01T00:00:00Z', 'never', 300_000],
+    ['none since the start', undefined, '2026-01-01T00:00:00Z', undefined],
+  ])('the time of the last pass is written: %s', (_, planned, last, afterMs) => {
+    const at = (lastPassTime: string | undefined): PolicyStatus => ({
+      observedGeneration: 1,
+      conditions: [],
+      ...(lastPassTime !== undefined && { lastPassTime }),
+    });
+    expect(writeAfterMs(at(planned), at(last))).toBe(afterMs);
+  });
+
   test('has the values of the last pass, which remain until the first pass after a restart', () => {
     const restarted = statusOf({ policy: dryRun, stored: readStatus(stored) });
     expect(restarted).toMatchObject({ lastPassTime: '2026-01-01T00:00:00Z', pods });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { controllerRights, rightText, type Right } from '../../../../src/api/policy/needs.ts';
+import { controllerRights, leaseRight, rightText, type Right } from '../../../../src/api/policy/needs.ts';
 import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
 import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
+import { broken } from '../../controllers/policystatus/builders.ts';
 import { FakeTransport, refusal } from '../../../fakes/transport.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 
@@ -67,6 +68,7 @@ const reports = ['list nodegcreports', 'watch nodegcreports'];
 
 test.each([
   { name: 'no policy', policies: [], expected: base },
+  { name: 'an invalid policy', policies: [broken], expected: base },
   { name: 'DryRun', policies: [policy({ mode: 'DryRun' })], expected: [...base, status] },
   { name: 'Enforce', policies: [policy()], expected: [...base, status, ...deleting] },
   {
@@ -88,4 +90,10 @@ test.each([
   },
 ])('the rights of the controller: $name', ({ policies, expected }) => {
   expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
+});
+
+test('the right to renew the Lease names it', () => {
+  const lease = { namespace: 'dustpan-system', name: 'dustpan-controller' };
+  const right = { verb: 'update', group: 'coordination.k8s.io', resource: 'leases' };
+  expect(leaseRight(lease)).toEqual({ ...right, ...lease });
 });
