@@ -33,8 +33,7 @@ describe('the built command', () => {
   test('a failure is exit code 1 and no stack', () => {
     const kubeconfig = join(dirname(built.main), 'kubeconfig');
     writeFileSync(kubeconfig, JSON.stringify(unreachable));
-    const off = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
-    const { status, stderr } = dustpan(['controller', '--kubeconfig', kubeconfig, ...off]);
+    const { status, stderr } = dustpan(['plan', '--kubeconfig', kubeconfig]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
   });
