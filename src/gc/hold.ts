@@ -45,7 +45,7 @@ export function parseInForce(record: unknown): InForce | undefined {
 /** The largest number of objects that new rules may remove without a hold, where the policy sets none. */
 export const defaultAbove = 10;
 /** The same as a share of the objects that the rules could ever remove. */
-export const defaultShare = 0.1;
+const defaultShare = 0.1;
 
 /** The largest number of objects that a pass under new rules may remove. */
 export const removableAtOnce = ({ above }: Pick<HoldRule, 'above'>, counts: HoldCounts): number =>

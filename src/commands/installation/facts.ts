@@ -133,7 +133,7 @@ export function isLed({
 }
 
 /** Whether somebody holds the Lease, as far as its times show. */
-export function isHeld(lease: Lease | undefined): lease is Lease {
+function isHeld(lease: Lease | undefined): lease is Lease {
   if (lease === undefined || lease.holder === '') return false;
   const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
   return Date.parse(lease.readTime) < endMs + toleranceMs;

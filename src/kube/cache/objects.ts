@@ -80,7 +80,7 @@ export interface PodWait {
 }
 
 /** The main containers of a running pod that has finished in part, by name. */
-export interface PartlyEnded {
+interface PartlyEnded {
   readonly ended: readonly string[];
   readonly running: readonly string[];
 }

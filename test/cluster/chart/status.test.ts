@@ -107,10 +107,8 @@ test.each<{ name: string; reason: string; harm: () => Promise<unknown>; mend?: (
     harm: () =>
       see('patch', 'clusterrole', 'dustpan-controller', '--type=json', '--patch', JSON.stringify([noPods])),
     mend: async () => {
-      const [{ command = '' } = {}] = (await status()).trouble.filter(
-        (one) => one.reason === 'MissingRights',
-      );
-      const [program, ...args] = command
+      const missing = (await status()).trouble.find((one) => one.reason === 'MissingRights');
+      const [program, ...args] = (missing?.command ?? '')
         .replace(/ #.*/, '')
         .replace('helm/dustpan', chartDirectory)
         .split(' ');
