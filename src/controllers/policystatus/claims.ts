@@ -20,17 +20,20 @@ export function claims(known: StatusFacts, hold: PolicyStatus['hold']): readonly
   const enforcing = enforcingClaim(policy, report);
   const holding = holdingClaim(facts, hold);
   const others = [...budgetsClaim(facts), ...removalsClaim(facts)];
-  return [readyClaim(accepted, degraded), accepted, enforcing, holding, degraded, ...others];
+  return [readyClaim(accepted, degraded, holding), accepted, enforcing, holding, degraded, ...others];
 }
 
-function readyClaim(accepted: Claim, degraded: Claim): Claim {
+function readyClaim(accepted: Claim, degraded: Claim, holding: Claim): Claim {
   if (accepted.status !== 'True') return { ...accepted, type: 'Ready' };
   if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
   if (degraded.status === 'Unknown') return { ...degraded, type: 'Ready' };
+  // `kubectl get gcpolicies -o wide` shows the reason of Ready.
+  if (holding.status === 'True') return { ...holding, type: 'Ready' };
   return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is applied as planned' };
 }
 
-function acceptedClaim({ policy, report, selectable }: StatusFacts): Claim {
+function acceptedClaim(facts: StatusFacts): Claim {
+  const { policy, selectable } = facts;
   const type = 'Accepted';
   if ('problems' in policy) {
     const message = cut(printable(invalidPolicyText(policy)));
@@ -39,7 +42,7 @@ function acceptedClaim({ policy, report, selectable }: StatusFacts): Claim {
   const reasons = reasonDoubts(policy)
     .filter(({ isCertain }) => isCertain)
     .map(({ entry, advice }) => `${entry} matches no pod: ${advice.replace(/\.$/, '')}`);
-  const selectors = selectingNothing(policy, selectable, report);
+  const selectors = selectingNothing(policy, facts);
   // Those of other clusters may be meant: they are no problem.
   const names = unmatchedNames(policy, selectable?.namespaces).map(
     ({ field, entries }) =>
@@ -53,13 +56,15 @@ function acceptedClaim({ policy, report, selectable }: StatusFacts): Claim {
 /** By the selectors for nodes and namespaces; whether the rest selects pods, only a pass shows. */
 function selectingNothing(
   policy: Policy,
-  { nodes, namespaces }: NonNullable<StatusFacts['selectable']> = { nodes: undefined, namespaces: undefined },
-  report: PolicyPassReport | undefined,
+  { selectable, report, stored, deletedSince }: StatusFacts,
 ): readonly string[] {
+  const { nodes, namespaces } = selectable ?? { nodes: undefined, namespaces: undefined };
   const found = unmatchedSelectors(policy, { nodes, namespaces, pods: undefined });
   const texts = found.map(({ field, selects }) => `${field} selects ${selects} now`);
   const isExplained = found.some(({ field }) => field === 'pods.namespaceSelector');
-  return report?.governed === 0 && !isExplained && !selectsEvery('pods', policy)
+  // A policy that has deleted pods selects the right ones.
+  const hasDeleted = deletedSince + (stored?.pods?.deletedTotal ?? 0) > 0;
+  return report?.governed === 0 && !hasDeleted && !isExplained && !selectsEvery('pods', policy)
     ? [...texts, 'pods governs no pod now']
     : texts;
 }

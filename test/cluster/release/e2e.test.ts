@@ -189,7 +189,7 @@ describe('with a policy that enforces, without a restart', () => {
       .toEqual([
         'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | DELETED | REASON | AGE',
         expect.stringMatching(
-          `^quick \\| Enforce \\| 100 \\| True \\| False \\| 1 \\| 1 \\| 0 \\| ${deleted.length} \\| AsPlanned \\| \\w+$`,
+          `^quick \\| Enforce \\| 100 \\| True \\| False \\| 1 \\| 1 \\| 0 \\| ${deleted.length} \\| AsPlanned \\| \\w+ \\| \\w+$`,
         ),
       ]);
     expect(await webPod()).toBe(web);

@@ -42,6 +42,11 @@ describe('Accepted', () => {
   test.each<[name: string, facts: Partial<StatusFacts>, reason: string]>([
     ['selects some pods', { policy: policy({ pods: selecting }), report: passReport() }, 'Valid'],
     [
+      'has deleted all pods that it selected',
+      { policy: policy({ pods: selecting }), report: passReport({ governed: 0 }), deletedSince: 2 },
+      'Valid',
+    ],
+    [
       'has selected no pod',
       { policy: policy({ pods: selecting }), report: passReport({ governed: 0 }) },
       'SelectsNothing',
@@ -201,6 +206,8 @@ describe('a hold', () => {
         'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=rules-default. ' +
         `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
     );
+    // The column REASON shows it.
+    expect(conditions(first)).toContain('Ready=True Holding');
     const restarted = statusOf({ stored: readStatus(first) });
     expect(restarted.hold).toEqual(first.hold);
     expect(conditionOf(restarted, 'Holding')).toEqual(conditionOf(first, 'Holding'));
