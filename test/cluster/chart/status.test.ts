@@ -105,7 +105,14 @@ test.each<{ name: string; reason: string; harm: () => Promise<unknown>; mend?: (
     name: 'a right was taken away while the controller runs',
     reason: 'MissingRights',
     harm: () =>
-      see('patch', 'clusterrole', 'dustpan-controller', '--type=json', '--patch', JSON.stringify([noPods])),
+      see(
+        'patch',
+        'clusterrole',
+        `${namespace}-controller`,
+        '--type=json',
+        '--patch',
+        JSON.stringify([noPods]),
+      ),
     mend: async () => {
       const missing = (await status()).trouble.find((one) => one.reason === 'MissingRights');
       const [program, ...args] = (missing?.command ?? '')
