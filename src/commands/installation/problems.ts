@@ -71,7 +71,7 @@ function severalAgents(agents: readonly Workload[]): readonly InstallationProble
 
 function notInstalled({ kinds }: Installation): InstallationProblem {
   const rest = kinds.some(({ isInstalled }) => isInstalled)
-    ? ' Its CRDs are still there, with their policies.'
+    ? ' Its CRDs are still there, with their policies. If kubectl applied them, add --take-ownership.'
     : '';
   return {
     kind: 'Installation',
