@@ -47,8 +47,11 @@ export function replicasOf({
 }: Pick<EvictionFacts, 'reports' | 'pods' | 'memory'>): EvictionFacts['replicas'] {
   const requested = reports.flatMap(({ requests }) => requests.flatMap(({ pod }) => pods.get(pod.uid) ?? []));
   const replicas = new Map(requested.map((pod) => [ownerOf(pod), noReplicas]));
+  // Few of 100 000 pods are in these, and this runs again before each eviction.
+  const namespaces = new Set(requested.map(({ namespace }) => namespace));
   if (replicas.size === 0) return replicas;
   for (const pod of pods.values()) {
+    if (!namespaces.has(pod.namespace)) continue;
     const owner = ownerOf(pod);
     const count = replicas.get(owner);
     if (count === undefined || isFinished(pod)) continue;
