@@ -79,6 +79,10 @@ export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]):
   return [...new Map(all.map((one) => [rightText(one), one])).values()];
 }
 
+/** Those without which the controller does not work. */
+export const indispensableRights = (policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] =>
+  controllerRights(policies).filter(isIndispensable);
+
 /** The rights that an agent needs. */
 export const agentRights: readonly Right[] = [
   ...reading(['gcpolicies', 'pods', 'nodes']),

@@ -24,8 +24,7 @@ import {
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
 import {
   agentRights,
-  controllerRights,
-  isIndispensable,
+  indispensableRights,
   leaseRight,
   rightText,
   type Right,
@@ -85,7 +84,7 @@ export async function readInstallation(
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
     // Always: a watch goes on for minutes after its right was taken away.
-    read.missingRights(controllers ?? [], agents ?? [], controllerRights(policies).filter(isIndispensable)),
+    read.missingRights(controllers ?? [], agents ?? [], indispensableRights(policies)),
   ]);
   const { unread } = read;
   return {
