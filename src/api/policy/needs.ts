@@ -80,7 +80,7 @@ export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]):
 }
 
 /** Those without which the controller does not work. */
-export const indispensableRights = (policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] =>
+export const vitalRights = (policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] =>
   controllerRights(policies).filter(isIndispensable);
 
 /** The rights that an agent needs. */

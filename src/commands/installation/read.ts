@@ -22,13 +22,7 @@ import {
   type Unchecked,
 } from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
-import {
-  agentRights,
-  indispensableRights,
-  leaseRight,
-  rightText,
-  type Right,
-} from '../../api/policy/needs.ts';
+import { agentRights, vitalRights, leaseRight, rightText, type Right } from '../../api/policy/needs.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
@@ -84,7 +78,7 @@ export async function readInstallation(
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
     // Always: a watch goes on for minutes after its right was taken away.
-    read.missingRights(controllers ?? [], agents ?? [], indispensableRights(policies)),
+    read.missingRights(controllers ?? [], agents ?? [], vitalRights(policies)),
   ]);
   const { unread } = read;
   return {
