@@ -15,15 +15,20 @@ import type { PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
 import { reasonNotes } from './reason-notes.ts';
 
-/** What is not known, and the consequence; one sentence each. */
-export function notesOn(facts: PlanFacts, now: Date): readonly string[] {
+/** What is not known, and the consequence; one sentence each. `concerns`: whether entries of this policy matter to the reader. */
+export function notesOn(
+  facts: PlanFacts,
+  now: Date,
+  concerns: (policy: Pick<Policy, 'name'>) => boolean,
+): readonly string[] {
   const rules = rulesOf(facts);
+  const concerned = { ...facts, policies: facts.policies?.filter(concerns) };
   return [
     ...policyNotes(facts),
     ...clusterNotes(facts),
-    ...selectorNotes(facts),
-    ...patternNotes(facts, now),
-    ...reasonNotes(facts),
+    ...selectorNotes(concerned),
+    ...patternNotes(concerned, now),
+    ...reasonNotes(concerned),
     ...finishNotes(facts),
     ...facts.parts.flatMap((part) => [...partNotes(part, rules), ...(rules.images ? sizeNotes(part) : [])]),
     ...unreadNotes(facts),

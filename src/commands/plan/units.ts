@@ -53,6 +53,9 @@ import { imageListNotes, notesOn, paceNotes } from './notes.ts';
 export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument {
   const units = [planPods(facts, options), ...planRequested(facts, options), ...planNodes(facts, options)];
   const decisions = units.flatMap((unit) => unit.decisions);
+  const governing = new Set(decisions.flatMap(({ policy }) => policy ?? []));
+  // An object that no policy governs may be one that a policy should.
+  const isGoverned = options.only !== undefined && governing.size > 0;
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'Plan',
@@ -64,7 +67,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     policiesUnknown: facts.policies === undefined ? true : undefined,
     idle: facts.idle,
     notes: [
-      ...notesOn(facts, options.now),
+      ...notesOn(facts, options.now, ({ name }) => !isGoverned || governing.has(name)),
       ...imageListNotes(facts, options.now),
       ...paceNotes(decisions),
       ...units.flatMap(({ notes = [] }) => notes),

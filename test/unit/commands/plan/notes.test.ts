@@ -18,7 +18,7 @@ import { report as nodeReport } from '../../controllers/policystatus/builders.ts
 import { broken, factsOf, finished, nodesPolicy, partOf, type Facts } from '../facts.ts';
 import { decision } from './builders.ts';
 
-const notesOn = (facts: ReturnType<typeof factsOf>): readonly string[] => notesAt(facts, now);
+const notesOn = (facts: ReturnType<typeof factsOf>): readonly string[] => notesAt(facts, now, () => true);
 const notes = (facts: Facts): readonly string[] => notesOn(factsOf(facts));
 const planNotes = (facts: Facts): readonly string[] =>
   planUnits(factsOf(facts), { now, kept: false, assumeElapsed: false }).notes;
@@ -167,4 +167,19 @@ test('the notes are those of the file', async () => {
     ([name, lines]) => `# ${name}\n\n${lines.map((line) => `${line}\n`).join('') || '-\n'}`,
   );
   await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/notes.txt');
+});
+
+test('an answer about one object has no notes on entries of policies that do not govern it', () => {
+  const facts = factsOf({
+    policies: [
+      policy({ name: 'typo', priority: 10, pods: { podSelector: labelled('app', 'x') } }),
+      policy({ name: 'all' }),
+    ],
+    pods: [pod('p')],
+  });
+  const options = { now, kept: true, assumeElapsed: false };
+  const about = (only: boolean): string =>
+    planUnits(facts, only ? { ...options, only: () => true } : options).notes.join();
+  expect(about(false)).toContain('GCPolicy typo: pods.podSelector selects no pod');
+  expect(about(true)).not.toContain('typo');
 });
