@@ -86,7 +86,8 @@ export const batch: object = {
   },
 };
 
-export const twoOfThreeMissing = /Warning +Tripped .* Nodes missing: 2, 67 % of all/;
+export const twoOfThreeMissing =
+  /Warning +Tripped .* Nodes missing, now or lost within an hour: 2, 67 % of all/;
 
 const lostNames = ['lost-1', 'lost-2'];
 const lost: readonly object[] = lostNames.map((name) => ({
