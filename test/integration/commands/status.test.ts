@@ -41,7 +41,10 @@ const time = (minutesAgo: number): string =>
 function policyWith(due: number): void {
   const message = 'Nodes missing: 3, 60 % of all';
   const common = { status: 'True', reason: 'Tripped', message, lastTransitionTime: time(2) };
-  const conditions = ['Degraded', 'Accepted'].map((type) => ({ type, ...common }));
+  const conditions = [
+    { type: 'Degraded', ...common },
+    { type: 'Accepted', ...common, reason: 'Valid', message: 'The spec is valid' },
+  ];
   api.store.apply({
     ...policyManifest('default', { mode: 'Enforce', pods: { orphaned: {} } }),
     metadata: { name: 'default', creationTimestamp: '2026-01-01T07:05:00Z' },
