@@ -107,6 +107,8 @@ export interface SignalState {
   readonly kubelets: Limit | undefined;
   /** Amount per minute by which less becomes available; undefined = unknown, or not less. */
   readonly growthPerMinute: number | undefined;
+  /** The largest total that the device has had: that of an emptier disk may be larger again. */
+  readonly largestCapacity: number;
   /** When our threshold was crossed; undefined = it is not. It remains crossed until the minimum reclaim is available too. */
   readonly crossedSinceMs: number | undefined;
   /** Our threshold is crossed, or was within the transition period. */

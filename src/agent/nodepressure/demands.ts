@@ -25,8 +25,8 @@ const isCrossedDisk = (state: SignalState): state is CrossedDisk =>
   state.ours !== undefined && state.crossedSinceMs !== undefined && isDiskSignal(state.reading.signal);
 
 /** Whether an emptier disk could be enough: a quantity may be more than the disk of this node has. */
-export const canBeMet = ({ reading: { available, capacity }, wanted }: CrossedDisk): boolean =>
-  available + wanted < capacity;
+export const canBeMet = ({ reading: { available }, largestCapacity, wanted }: CrossedDisk): boolean =>
+  available + wanted < largestCapacity;
 
 /** The amounts to free on a node, for the signal that is crossed longest first. */
 export const demandsOf = ({

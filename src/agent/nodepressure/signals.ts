@@ -23,6 +23,7 @@ import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
 interface SignalMemory {
   /** The last that was known. */
   readonly device: number | undefined;
+  readonly largestCapacity: number;
   /** Of what is available, negative. What is used would not show that a total shrinks: inodes of XFS, bytes of ZFS. */
   readonly trend: Trend;
   /** When the threshold was crossed; undefined = it is not. */
@@ -147,17 +148,25 @@ function rememberedOf(
   reading: Measured,
   { rule, now }: SignalsGiven,
 ): SignalMemory {
-  const { available, measuredAtMs } = reading;
+  const { available } = reading;
   const before = known !== undefined && isOneDevice(known.device, reading.device) ? known : undefined;
-  const device = reading.device ?? before?.device;
-  const trend = observeTrend(before?.trend, { atMs: measuredAtMs, bytes: -available });
+  const disk = diskMemoryOf(before, reading);
   const { threshold, relief } = limitsOf(reading, rule);
   const since = before?.crossedSinceMs;
   if (available >= (since === undefined ? threshold : relief))
-    return { device, trend, crossedSinceMs: undefined, lastCrossedMs: before?.lastCrossedMs };
+    return { ...disk, crossedSinceMs: undefined, lastCrossedMs: before?.lastCrossedMs };
   const nowMs = now.getTime();
-  return { device, trend, crossedSinceMs: since ?? nowMs, lastCrossedMs: nowMs };
+  return { ...disk, crossedSinceMs: since ?? nowMs, lastCrossedMs: nowMs };
 }
+
+const diskMemoryOf = (
+  before: SignalMemory | undefined,
+  { device, available, capacity, measuredAtMs }: Measured,
+): Pick<SignalMemory, 'device' | 'largestCapacity' | 'trend'> => ({
+  device: device ?? before?.device,
+  largestCapacity: Math.max(capacity, before?.largestCapacity ?? 0),
+  trend: observeTrend(before?.trend, { atMs: measuredAtMs, bytes: -available }),
+});
 
 /** A volume that is mounted over a file system has another device. The size proves nothing: the inodes of XFS and the bytes of ZFS change with what is free. */
 const isOneDevice = (a: number | undefined, b: number | undefined): boolean =>
@@ -177,7 +186,7 @@ function limitsOf(
 
 function stateOf(
   reading: Measured,
-  { trend, crossedSinceMs, lastCrossedMs }: SignalMemory,
+  { largestCapacity, trend, crossedSinceMs, lastCrossedMs }: SignalMemory,
   { rule, kubelet, now }: SignalsGiven,
 ): SignalState {
   const { signal, available } = reading;
@@ -188,6 +197,7 @@ function stateOf(
   return {
     reading,
     growthPerMinute,
+    largestCapacity,
     crossedSinceMs,
     ours: limit(rule.thresholds.get(signal)),
     kubelets: limit(kubelet.get(signal)),

@@ -97,6 +97,7 @@ export const crossed = (over: Partial<SignalState> = {}): SignalState => ({
   kubelets: undefined,
   growthPerMinute: undefined,
   crossedSinceMs: now.getTime() - 2 * minuteMs,
+  largestCapacity: over.reading?.capacity ?? 1000,
   isUnderPressure: true,
   wanted: 50,
   ...over,

@@ -33,7 +33,11 @@ describe('a threshold', () => {
     ['the pressure lasts for the transition period', '0:140 4:500', { ...calm, isUnderPressure: true }],
     ['and no longer', '0:140 5:500', { isUnderPressure: false }],
     ['a second crossing counts anew', '0:140 1:500 2:140', since(2)],
-    ['another capacity is the same file system', '0:140 1:140/950', since(0)],
+    [
+      'another capacity is the same file system, which may be as large again',
+      '0:140 1:140/950',
+      { ...since(0), largestCapacity: 1000 },
+    ],
     ['a reading that is too old decides nothing', '3:100@0', undefined],
     ['a reading from the future decides nothing', '0:100@3', undefined],
     ['without a threshold there is no signal', '0:0', undefined, { thresholds: new Map() }],
