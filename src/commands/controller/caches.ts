@@ -129,7 +129,7 @@ function reportCache(
   return nodeReports;
 }
 
-/** The owners of pods; passes wait for them from their first request on. */
+/** The owners of pods; the first pass that needs them waits for their first list, unless it fails. */
 function ownerCaches(reflect: Reflect, onReady: () => void) {
   const check = (): void => {
     ready.check();

@@ -1,4 +1,4 @@
-import { podLabelKeys } from '../../api/policy/matching.ts';
+import { neededOwners, podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
@@ -116,11 +116,18 @@ export class PodGcController {
 
   #seesAll(ranked: RankedPolicies): boolean {
     const { pods, nodes, namespaces, policies, log } = this.#deps;
+    const needed = neededOwners(ranked);
+    const owners = [
+      ...(needed.jobs ? [this.#deps.jobs()] : []),
+      ...(needed.replicaSets ? [this.#deps.replicaSets()] : []),
+    ];
     const synced = {
       policies: policies.synced,
       pods: pods.synced && pods.covers(podLabelKeys(ranked)),
       nodes: nodes.synced,
       namespaces: namespaces.synced,
+      // A pass works without them, if they cannot be listed: it keeps the pods that need them.
+      owners: owners.every(({ isStarting = false }) => !isStarting),
     };
     const all = Object.values(synced).every(Boolean);
     if (!all) log.debug(synced, 'waiting for caches');

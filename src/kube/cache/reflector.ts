@@ -19,6 +19,8 @@ export interface Store<T> {
   readonly items: ReadonlyMap<string, T>;
   /** The list is complete and its watch works: nothing is decided from another state. */
   readonly synced: boolean;
+  /** The first list is under way: none has been complete, and none has failed. Only where that can be. */
+  readonly isStarting?: boolean;
 }
 
 /**
@@ -85,6 +87,10 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   /** True after the first complete list. Remains true while the watch is being restored. */
   get isComplete(): boolean {
     return this.#isComplete;
+  }
+
+  get isStarting(): boolean {
+    return this.#state === 'starting';
   }
 
   get state(): ReflectorState {

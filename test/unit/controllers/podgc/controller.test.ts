@@ -318,7 +318,7 @@ test.each<{ name: string; policies: (made: Environment) => Promise<LivePolicies>
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 2');
 });
 
-test('the first pass with keepPerOwner keeps all until ReplicaSets and Jobs are listed, then deletes the pods that the plan lists', async () => {
+test('with keepPerOwner, a pass waits for the first list of the owners, keeps all if it fails, and later deletes the pods that the plan lists', async () => {
   const runs = Array.from({ length: 6 }, (_, i) =>
     pod(`backup-${i}`, { controller: owner('Job', `backup-${i}`), finishedAtMs: minutesAgo(60 - i) }),
   );
@@ -335,7 +335,7 @@ test('the first pass with keepPerOwner keeps all until ReplicaSets and Jobs are 
       ];
     }),
   );
-  const store = { items: new Map() as typeof jobs, synced: false };
+  const store = { items: new Map() as typeof jobs, synced: false, isStarting: true };
   const rule = policy({
     pods: { terminated: terminatedRule({ perNamespaceThreshold: 5, keepPerOwner: 1 }) },
   });
@@ -343,6 +343,8 @@ test('the first pass with keepPerOwner keeps all until ReplicaSets and Jobs are 
     jobs: () => store,
     replicaSets: () => storeOf(new Map()),
   });
+  expect([await pass(), reports]).toEqual(['waiting', []]);
+  store.isStarting = false;
   await pass();
   expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0 });
   expect(cluster.podNames).toHaveLength(10);
