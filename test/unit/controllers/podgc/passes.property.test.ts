@@ -15,6 +15,7 @@ import { owner, terminatedRule } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeCluster } from '../../../fakes/cluster.ts';
 import { facts, given, rarely, unlimited, withRules, type Given, type Seen } from './arbitraries.ts';
+import { worlds } from '../../../worlds.ts';
 import { environmentOf } from './environment.ts';
 
 const resources = ['pods', 'nodes', 'namespaces', 'jobs', 'replicaSets'] as const;
@@ -188,8 +189,7 @@ test('whatever part of the caches is complete, and whoever leads, a pass deletes
         }
       },
     ),
-    // Each is up to six passes.
-    { numRuns: 250 },
+    worlds,
   );
   expect(deleted).toBeGreaterThan(100);
 });

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { controllerRights, leaseRight, rightText, type Right } from '../../../../src/api/policy/needs.ts';
+import {
+  controllerRights,
+  leaseRight,
+  rightText,
+  vitalRights,
+  type Right,
+} from '../../../../src/api/policy/needs.ts';
 import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
 import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
 import { broken } from '../../controllers/policystatus/builders.ts';
@@ -90,6 +96,8 @@ test.each([
   },
 ])('the rights of the controller: $name', ({ policies, expected }) => {
   expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
+  const vital = expected.filter((one) => one !== 'create pods/eviction');
+  expect(vitalRights(policies).map(rightText).toSorted()).toEqual(vital.toSorted());
 });
 
 test('the right to renew the Lease names it', () => {
