@@ -17,6 +17,7 @@ export interface Right {
 export const rightText = ({ verb, resource, subresource }: Right): string =>
   `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 
+/** Whether the process does not work without this right. */
 export const isIndispensable = ({ optional }: Right): boolean => optional === undefined;
 
 const groups: Readonly<Record<string, string>> = {
@@ -79,7 +80,7 @@ export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]):
   return [...new Map(all.map((one) => [rightText(one), one])).values()];
 }
 
-/** Those without which the controller does not work. */
+/** The rights without which the controller does not work. */
 export const vitalRights = (policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] =>
   controllerRights(policies).filter(isIndispensable);
 

@@ -25,7 +25,7 @@ export function reasonDoubts(policy: Policy | InvalidPolicy): readonly ReasonDou
   });
 }
 
-/** What to write instead of a word that is no reason; undefined = it may be one. */
+/** Returns the advice for a word that is no reason; undefined = it may be one. */
 function impossible(reason: string): string | undefined {
   const own = reason.replace(/^Init:/, '');
   const words = own.split(/[,;|\s]+/).filter((word) => word !== '');

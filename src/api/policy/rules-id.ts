@@ -30,7 +30,7 @@ const fingerprint = (value: unknown): string =>
 const plain = (_key: string, value: unknown): unknown =>
   value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value;
 
-/** What a policy takes from those below it. */
+/** The selectors of a policy, by which it governs objects before the policies below it. */
 function selectionOf({ pods, nodes }: Policy | InvalidPolicy): unknown {
   return {
     pods: pods && [pods.namespaceSelector, pods.excludeNamespaces, pods.podSelector],

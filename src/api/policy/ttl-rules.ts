@@ -1,7 +1,7 @@
 import { globMatcher } from '../../runtime/text/glob.ts';
 import type { TtlRule } from './policy.ts';
 
-/** What an entry of `pods.terminated.ttlByReason` compares with a pod. */
+/** The matchers of an entry of `pods.terminated.ttlByReason`. */
 export type TtlMatchers = Pick<TtlRule, 'phase' | 'reason' | 'exitCodes' | 'messagePattern'>;
 
 /** The end of a finished pod, with every text as a whole. */
@@ -9,7 +9,7 @@ export interface PodEnd {
   readonly phase: string;
   readonly reason: string;
   readonly message: string;
-  /** Of the containers that decide about the pod. */
+  /** The ends of the containers that decide about the pod. */
   readonly ends: readonly { readonly reason: string; readonly exitCode: number }[];
 }
 
