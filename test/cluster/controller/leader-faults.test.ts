@@ -14,8 +14,8 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { eventually } from '../servers/waiting.ts';
 
 /** A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end. */
-const leaseMs = 8_000;
-const renewMs = 6_000;
+const leaseMs = 20_000;
+const renewMs = 17_000;
 const retryMs = 500;
 /** Until the first act after the lease was won: one pass, on a busy machine. */
 const passMs = 15_000;
