@@ -132,11 +132,15 @@ function reportCache(
 /** The owners of pods; the first pass that needs them waits for their first list, unless it fails. */
 function ownerCaches(reflect: Reflect, onReady: () => void) {
   const check = (): void => {
-    ready.check();
+    for (const edge of edges) edge.check();
   };
-  const jobs = new OnDemand('jobs', () => reflect(jobsResource(), check));
-  const replicaSets = new OnDemand('replicasets', () => reflect(replicaSetsResource(), check));
-  const ready = new Edge(() => [jobs, replicaSets].every(({ stale }) => stale === undefined), onReady);
+  const jobs = new OnDemand('jobs', () => reflect(jobsResource(), check), check);
+  const replicaSets = new OnDemand('replicasets', () => reflect(replicaSetsResource(), check), check);
+  const owners = [jobs, replicaSets];
+  const edges = [
+    new Edge(() => !owners.some(({ isStarting }) => isStarting), onReady),
+    new Edge(() => owners.every(({ stale }) => stale === undefined), onReady),
+  ];
   return { jobs, replicaSets };
 }
 

@@ -8,17 +8,25 @@ import type { Cache, StaleCache } from './staleness.ts';
 export class OnDemand<T extends Identified> implements Cache {
   readonly resource: string;
   readonly #make: () => Reflector<T>;
+  /** Called when the watch starts. */
+  readonly #onStart: () => void;
   #start: (() => void) | undefined;
   #reflector: Reflector<T> | undefined;
 
-  constructor(resource: string, make: () => Reflector<T>) {
+  constructor(resource: string, make: () => Reflector<T>, onStart: () => void) {
     this.resource = resource;
     this.#make = make;
+    this.#onStart = onStart;
   }
 
   /** Never before the first request. */
   get stale(): StaleCache | undefined {
     return this.#reflector?.stale;
+  }
+
+  /** Its first list is under way. */
+  get isStarting(): boolean {
+    return this.#reflector?.isStarting === true;
   }
 
   /** A readiness check, which passes before the first request. */
@@ -28,8 +36,10 @@ export class OnDemand<T extends Identified> implements Cache {
   }
 
   store(): Store<T> {
-    this.#reflector ??= this.#make();
+    if (this.#reflector !== undefined) return this.#reflector;
+    this.#reflector = this.#make();
     this.#start?.();
+    this.#onStart();
     return this.#reflector;
   }
 

@@ -31,7 +31,7 @@ type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
 
 export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly log: Logger;
-  /** Called after each batch of changes and after each complete list; must be quick. */
+  /** Called after each batch of changes, after each complete list, and when the first one fails; must be quick. */
   readonly onChange?: () => void;
   readonly metrics?: ReflectorMetrics;
 }
@@ -275,8 +275,10 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     this.#lastError = cause;
     this.#getsBookmarks = false;
     this.#outdate();
+    const isFirst = this.#state === 'starting';
     if (remedy === 'missing') this.#forget();
     else this.#state = 'failing';
+    if (isFirst) this.#deps.onChange?.();
   }
 
   /** Called before the view stops being current. */

@@ -162,7 +162,7 @@ describe('a kind that is not installed', () => {
     api.endWatches();
     await until(() => reflector.state === 'missing');
     expect(stateOf(reflector)).toMatchObject({ synced: false, count: 0 });
-    expect(sizes).toEqual([1, 0]);
+    expect(sizes).toEqual([0, 1, 0]);
   });
 
   test('keeps the objects of a built-in kind after a 404', async () => {
