@@ -11,7 +11,7 @@ export function globMatcher(pattern: string): (text: string) => boolean {
     .map(searchFor);
   return (text) => {
     const end = text.length - tail.length;
-    if (end < head.length || !isAt(text, head, 0) || !isAt(text, tail, end)) return false;
+    if (!isAt(text, head, 0) || !isAt(text, tail, end)) return false;
     let at = head.length;
     for (const search of searches) {
       at = search(text, at);

@@ -109,6 +109,11 @@ describe('a glob', () => {
     ['[a]', '[a]', true],
     ['[a]', 'a', false],
     ['a.c', 'abc', false],
+    // No character counts for two parts.
+    ['ab*b', 'ab', false],
+    ['*ab*b', 'ab', false],
+    ['*a?*a?*', 'aab', false],
+    ['*??*?', 'ab', false],
     // It would hang a matcher that backtracks.
     ['a*'.repeat(100) + 'b', 'a'.repeat(10_000), false],
   ])('%j matches %j: %s', (pattern, text, expected) => {
