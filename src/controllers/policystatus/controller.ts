@@ -92,7 +92,7 @@ export class PolicyStatusController {
   #rollUp(): Rollups | undefined {
     const { policies, nodes, nodeReports, clock } = this.#deps;
     if (!nodes.synced || !nodeReports.synced) return undefined;
-    const observed = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
+    const observed = { nodes: [...nodes.items.values()], reports: [...nodeReports.items.values()] };
     const now = clock.now();
     const { ranked } = policies;
     return { counts: rollUpNodes(ranked, observed, now), removals: rollUpRemovals(ranked, observed, now) };

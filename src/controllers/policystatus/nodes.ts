@@ -29,9 +29,10 @@ export interface NodeRollup {
   readonly evictionRequests: number;
 }
 
+/** Arrays: an iterator of a cache would be empty for the second reader. */
 interface ObservedNodes {
-  readonly nodes: Iterable<Pick<NodeFacts, 'name' | 'labels'>>;
-  readonly reports: Iterable<NodeReportFacts>;
+  readonly nodes: readonly Pick<NodeFacts, 'name' | 'labels'>[];
+  readonly reports: readonly NodeReportFacts[];
 }
 
 /** Adds up the reports of the nodes that each policy governs, by UID of the policy; only for policies with rules for nodes. */
@@ -56,10 +57,10 @@ function governedNodes(
   { nodes, reports }: ObservedNodes,
   now: Date,
 ): readonly (readonly [Policy | InvalidPolicy, NodeReportFacts | undefined])[] {
-  const fresh = [...reports].filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
+  const fresh = reports.filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
   const byNode = new Map(fresh.map((one) => [one.name, one]));
   const governorOf = nodeMatcher(ranked);
-  return [...nodes].flatMap(({ name, labels }) => {
+  return nodes.flatMap(({ name, labels }) => {
     const policy = governorOf(labels);
     return policy === undefined ? [] : [[policy, byNode.get(name)] as const];
   });

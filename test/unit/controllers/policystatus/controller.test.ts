@@ -16,7 +16,14 @@ import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { namespaceOf } from '../../commands/facts.ts';
-import { broken, conditions, nodesPolicy, passReport, report as nodeReport } from './builders.ts';
+import {
+  broken,
+  conditions,
+  nodesPolicy,
+  passReport,
+  removingPolicy,
+  report as nodeReport,
+} from './builders.ts';
 
 /** The controller, the server that stores the statuses, and its caches. */
 class Environment {
@@ -352,4 +359,17 @@ test('Accepted says that selectors and excluded names match nothing, while the c
   env.clock.advance(30_000);
   await env.reconcile();
   expect(accepted()).toMatchObject({ reason: 'Valid', message: 'The policy is valid' });
+});
+
+test('one pass counts the reports of the nodes for the sums and for the remove list', async () => {
+  const env = new Environment(removingPolicy('default', ['a']));
+  env.nodes.items.set('1', node('node-1'));
+  env.reports.items.set(
+    '1',
+    nodeReport('node-1', { removeList: [{ image: 'a', inUse: 1, kept: 0, untagged: 0 }] }),
+  );
+  await env.reconcile();
+  const [status] = env.written;
+  expect(status?.nodes?.desired).toBe(1);
+  expect(status?.conditions.find(({ type }) => type === 'ImagesRemoved')?.message).toContain('of 1 nodes');
 });
