@@ -6,7 +6,7 @@ import { Field } from '../../snapshot/field.ts';
 import { nodeFolderIn, type NodeFolder } from '../../snapshot/node-folder.ts';
 import type { NodePart, UnreadNode } from '../../snapshot/plan-facts.ts';
 import { withMissingRight } from '../cli/denied.ts';
-import { podsOnNode } from '../plan/local-node.ts';
+import { podsOnNode } from '../cli/node-runtime.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { findAgents, type FoundAgent } from './find.ts';
 import { agentContainer, snapshotCommand, type AgentPod } from './pod.ts';

@@ -1,10 +1,7 @@
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { DiskDevices } from '../../api/file-system.ts';
 import { join } from 'node:path';
-import { criRuntime } from '../../cri/client.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
-import { socketPath } from '../../cri/sockets.ts';
-import { nodePodsResource, type NodePodFacts } from '../../kube/cache/node-pods.ts';
 import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import type { KubeTransport } from '../../kube/http/transport.ts';
 import { diskDevices } from '../../node/disk/devices.ts';
@@ -18,7 +15,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { impossibleNote, inOrder, type NodePart } from '../../snapshot/plan-facts.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
-import { listObjects } from '../cli/list-objects.ts';
+import { podsOnNode, usingRuntime } from '../cli/node-runtime.ts';
 
 interface Given {
   readonly transport: KubeTransport;
@@ -29,14 +26,17 @@ interface Given {
   readonly notes: string[];
 }
 
-/** Reads this node as its agent does; rejects when the runtime does not answer or is not ready, or the pods cannot be listed. */
-export async function readThisNode(node: ThisNode, given: Given, signal: AbortSignal): Promise<NodePart> {
-  const runtime = criRuntime({ socket: socketPath(node.criSocket) });
-  try {
-    return await read(node, { ...given, runtime }, signal);
-  } finally {
-    runtime.close();
-  }
+/**
+ * Reads this node as its agent does; rejects when the runtime does not answer, is not ready or not the kubelet's, or the pods cannot be listed.
+ */
+export function readThisNode(node: ThisNode, given: Given, signal: AbortSignal): Promise<NodePart> {
+  const { transport, notes } = given;
+  const warn = (problem: string): void => {
+    notes.push(`Node ${node.name}: ${problem}.`);
+  };
+  const readWith = (runtime: ContainerRuntime): Promise<NodePart> =>
+    read(node, { ...given, runtime }, signal);
+  return usingRuntime(node, { transport, warn }, readWith, signal);
 }
 
 async function read(
@@ -83,15 +83,6 @@ async function read(
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
     state: await stateOf(node, notes, signal),
   });
-}
-
-/** The pods that are bound to a node. */
-export async function podsOnNode(
-  name: string,
-  transport: KubeTransport,
-  signal: AbortSignal,
-): Promise<readonly NodePodFacts[]> {
-  return await listObjects({ transport, resource: nodePodsResource(name) }, signal);
 }
 
 async function stateOf(

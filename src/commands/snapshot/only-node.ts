@@ -4,6 +4,7 @@ import { usingCluster } from '../cli/connect.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { exitCode, problemLine } from '../cli/exit.ts';
 import type { System } from '../cli/system.ts';
+import type { NodeSnapshot } from './node.ts';
 import { usingNode } from './this-node.ts';
 
 interface Given {
@@ -25,11 +26,12 @@ export async function runOnlyNode(
     files[basename(file, '.json')] = JSON.parse(text);
     return Promise.resolve();
   };
-  await usingCluster(kube, ({ connection }) =>
-    usingNode(config, { connection, warn }, async (node) => {
-      await node.read(signal);
-      await node.write(write);
-    }),
+  const copy = async (node: NodeSnapshot): Promise<void> => {
+    await node.read(signal);
+    await node.write(write);
+  };
+  await usingCluster(kube, ({ connection, transport }) =>
+    usingNode(config, { connection, transport, warn }, copy, signal),
   );
   system.stdout(`${JSON.stringify(files)}\n`);
   return exitCode.ok;

@@ -69,7 +69,7 @@ async function writeParts(
         return part;
       };
       if (config.node === undefined) return writeWith(undefined);
-      return usingNode(config.node, { connection, warn }, writeWith);
+      return usingNode(config.node, { connection, transport, warn }, writeWith, signal);
     });
   } finally {
     progress.end();

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { criRuntime } from '../../cri/client.ts';
-import { socketPath } from '../../cri/sockets.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { statFsReader } from '../../node/disk/filesystem.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
@@ -9,35 +8,38 @@ import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
 import type { Connected } from '../cli/connect.ts';
+import { usingRuntime } from '../cli/node-runtime.ts';
 import { NodeSnapshot } from './node.ts';
 
-interface NodeTools extends Pick<Connected, 'connection'> {
+interface NodeTools extends Pick<Connected, 'connection' | 'transport'> {
   readonly warn: (line: string) => void;
 }
 
 /** Calls `use` with this node. */
-export async function usingNode<T>(
+export function usingNode<T>(
   config: ThisNode,
-  { connection, warn }: NodeTools,
+  { connection, transport, warn }: NodeTools,
   use: (node: NodeSnapshot) => Promise<T>,
+  signal: AbortSignal,
 ): Promise<T> {
   const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
-  const runtime = criRuntime({ socket: socketPath(config.criSocket) });
   const state = new StateFile(join(stateDirectory, 'state.json'));
-  const node = new NodeSnapshot({
-    name,
-    runtime,
-    kubeletRoot,
-    warn,
-    statFs: statFsReader(),
-    orphans: new OrphanFinder({ roots: orphanRoots(config) }),
-    logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
-    readState: (signal) => state.read(signal),
-    readSummary: (signal) => withKubelet(config, connection, (kubelet) => kubelet.summary(signal)),
-  });
-  try {
-    return await use(node);
-  } finally {
-    runtime.close();
-  }
+  const useWith = (runtime: ContainerRuntime): Promise<T> =>
+    use(
+      new NodeSnapshot({
+        name,
+        runtime,
+        kubeletRoot,
+        warn,
+        statFs: statFsReader(),
+        orphans: new OrphanFinder({ roots: orphanRoots(config) }),
+        logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
+        readState: (reading) => state.read(reading),
+        readSummary: (reading) => withKubelet(config, connection, (kubelet) => kubelet.summary(reading)),
+      }),
+    );
+  const warnOfNode = (problem: string): void => {
+    warn(`node ${name}: ${problem}`);
+  };
+  return usingRuntime(config, { transport, warn: warnOfNode }, useWith, signal);
 }

@@ -108,7 +108,10 @@ const nodeSpec: MessageFields = {
   taints: [5, { repeated: { key: [1, 'string'], value: [2, 'string'], effect: [3, 'string'] } }],
 };
 
-const nodeStatus: MessageFields = { conditions: [4, { repeated: condition }] };
+const nodeStatus: MessageFields = {
+  conditions: [4, { repeated: condition }],
+  nodeInfo: [7, { message: { containerRuntimeVersion: [6, 'string'] } }],
+};
 
 /** Kinds with a protobuf form. */
 export const binaryKinds: Readonly<Record<string, MessageFields>> = {

@@ -31,15 +31,16 @@ const runHere: SandboxExec = async (call) => {
 
 const labels = { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'agent' };
 
-/** A pod of the DaemonSet of dustpan's chart, or of another one in another namespace. */
+/** A pod of the DaemonSet of dustpan's chart, or of another one in another namespace; the runtime has its sandbox. */
 function applyAgent(node: string, args: readonly string[], running = true, namespace = 'dustpan'): void {
   const state = running ? { running: {} } : { waiting: {} };
   const program = ['/nodejs/bin/node', '--no-sparkplug', '/app/dist/main.js'];
   const daemonSet = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: `uid-${namespace}` };
   const ownerReferences = [{ ...daemonSet, controller: true }];
+  const { sandbox } = cri.runtime.runPod({ name: `agent-${node}`, namespace, containers: [] });
   api.store.apply({
     ...{ apiVersion: 'v1', kind: 'Pod' },
-    metadata: { name: `agent-${node}`, namespace, labels, ownerReferences },
+    metadata: { name: `agent-${node}`, namespace, uid: sandbox.uid, labels, ownerReferences },
     spec: {
       serviceAccountName: 'dustpan-agent',
       nodeName: node,
@@ -52,12 +53,15 @@ function applyAgent(node: string, args: readonly string[], running = true, names
   });
 }
 
+function applyNode(name: string, status: object): void {
+  api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name }, status });
+}
+
 beforeEach(async () => {
   program = undefined;
   commands.length = 0;
   api = await startSandbox({ exec: runHere, users: [reader] });
-  for (const name of ['node-1', 'node-2', 'node-3'])
-    api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  for (const name of ['node-1', 'node-2', 'node-3']) applyNode(name, {});
   api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dustpan' } });
   cri = await input.startCri();
   cri.runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
@@ -184,6 +188,14 @@ describe('a node that cannot be read', () => {
     const { code, stderr } = await dustpan(['plan', '--node=nod-1', asAdmin()]);
     const message = 'dustpan: --node: there is no node nod-1; did you mean node-1?\n';
     expect({ code, stderr }).toEqual({ code: 2, stderr: message });
+  });
+
+  test('whose runtime is not its kubelet’s, is a note of the plan', async () => {
+    applyNode('node-1', { nodeInfo: { containerRuntimeVersion: 'cri-o://1.34.0' } });
+    const { notes } = await planned([asAdmin(), '--node=node-1']);
+    expect(notes.find((note) => note.startsWith('Node node-1 was not read: '))).toContain(
+      "is not the kubelet's: the kubelet of this node uses cri-o://1.34.0, this is containerd ",
+    );
   });
 
   test.each<readonly [string, Awaited<ReturnType<SandboxExec>>, string]>([

@@ -196,4 +196,35 @@ describe('on a node', () => {
     expect(ran.stderr).toMatch(line);
     expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
   });
+
+  const ofAnotherType = (): void => {
+    const status = { nodeInfo: { containerRuntimeVersion: 'cri-o://1.34.0' } };
+    fixture.api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName }, status });
+  };
+  const withoutItsPods = (): void => {
+    fixture.apiPod('web', { uid: 'uid-elsewhere', image: app, phase: 'Running' });
+  };
+
+  test.each([
+    ['snapshot', ofAnotherType, () => ['snapshot', fixture.directory, ...snapshotOptions()]],
+    ['plan', ofAnotherType, () => ['plan', ...onNode()]],
+    ['why', withoutItsPods, () => ['why', 'image', 'registry.example.com/unused:v1', ...onNode()]],
+  ])('%s reads no runtime that is not the kubelet’s: one line', async (_, change, words) => {
+    change();
+    const ran = await dustpan([...words(), `--kubeconfig=${fixture.api.kubeconfigFile}`]);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toMatch(/^dustpan: [^\n]+ is not the kubelet's: [^\n]+; --cri-socket [^\n]+\n$/);
+    expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+  });
+
+  test('without the API server, the objects of the node alone are read, with a warning for each list', async () => {
+    const flags = ['--server=https://127.0.0.1:1', `--kubeconfig=${fixture.api.kubeconfigFile}`];
+    const ran = await dustpan(['snapshot', '-', '--only-node', ...flags, ...snapshotOptions()]);
+    expect(ran.code).toBe(0);
+    expect(Object.keys(JSON.parse(ran.stdout) as object)).toContain('images');
+    for (const list of ['nodes', 'pods'])
+      expect(ran.stderr).toContain(
+        `dustpan: warning: node ${nodeName}: whether its container runtime is the kubelet's is not known: listing ${list}: `,
+      );
+  });
 });
