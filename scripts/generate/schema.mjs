@@ -16,7 +16,7 @@ const dateTime = '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[
 
 /** How a text is decoded, by the message of its rule: `must be a duration …`; undefined = not at all. */
 export const decodingOf = ({ 'x-kubernetes-validations': [rule] = [] }) =>
-  /^must be a (duration|quantity) /.exec(rule?.message ?? '')?.[1];
+  /^must be a (duration|quantity|time) /.exec(rule?.message ?? '')?.[1];
 
 /**
  * The JSON schema that rejects what the API server rejects or drops: unknown fields, and duplicate entries of a set.

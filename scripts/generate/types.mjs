@@ -54,7 +54,7 @@ function decoded({ required = [], properties, items, ...rest }) {
   if (decoding !== undefined)
     return {
       description: rest.description,
-      tsType: decoding === 'duration' ? 'number' : 'number | undefined',
+      tsType: decoding === 'quantity' ? 'number | undefined' : 'number',
     };
   const fields = Object.entries(properties ?? {});
   const defaulted = fields.filter(([, field]) => 'default' in field).map(([name]) => name);

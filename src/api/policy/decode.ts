@@ -3,11 +3,11 @@ import { parseQuantity } from '../../runtime/text/quantity.ts';
 import { isObject } from '../json.ts';
 import { schemaOf, type Schema } from './schema.ts';
 
-type Decoding = 'duration' | 'quantity' | undefined;
+type Decoding = 'duration' | 'quantity' | 'time' | undefined;
 
-/** The name of a decoded field: a duration is in milliseconds, a quantity in bytes. */
+/** The name of a decoded field: a duration is in milliseconds, a time in Unix milliseconds, a quantity in bytes. */
 export function decodedName(name: string, decoding: Decoding): string {
-  if (decoding === 'duration') return `${name}Ms`;
+  if (decoding === 'duration' || decoding === 'time') return `${name}Ms`;
   return decoding === 'quantity' && !name.includes('Bytes') ? `${name}Bytes` : name;
 }
 
@@ -16,6 +16,7 @@ export function decoded(value: unknown, schema: Schema): unknown {
   const { items, format } = schema;
   if (typeof value === 'string') {
     if (format === 'duration') return durationMs(value);
+    if (format === 'time') return Date.parse(value);
     return format === 'quantity' ? parseQuantity(value) : value;
   }
   if (Array.isArray(value) && items !== undefined) return value.map((item: unknown) => decoded(item, items));

@@ -116,7 +116,6 @@ const imageGcOf = ({ holdAbove, holdForMs, ...images }: SpecNodesImageGC): Image
     maximumAgeMs: unlessZero(maximumAgeMs),
   })),
   maximumAgeMs: unlessZero(images.maximumAgeMs),
-  remove: images.remove.map(({ image, until }) => ({ image, untilMs: Date.parse(until) })),
   maxImagesPerPass: unlessZero(images.maxImagesPerPass),
   hold: { above: holdAbove, forMs: holdForMs },
 });

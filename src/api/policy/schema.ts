@@ -1,12 +1,13 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { metaTime, parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { isObject, formatValue, unknownField } from '../json.ts';
 
 /** The parts of a CRD's schema that are needed for nulls, rules and messages. A validator that ajv made of the schema checks the rest. */
 export interface Schema {
   readonly type: string;
   /** How a text is decoded. */
-  readonly format?: 'duration' | 'quantity';
+  readonly format?: 'duration' | 'quantity' | 'time';
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | false;
   readonly items?: Schema;
@@ -176,10 +177,22 @@ const rulesOf = (schema: Schema): readonly Rule[] => schema['x-kubernetes-valida
 function brokenRules({ value, schema, path }: Place): readonly string[] {
   const broken = rulesOf(schema).filter(({ rule }) => evaluated(rule, value) !== true);
   const actual = typeof value === 'object' ? '' : `, is ${formatValue(value)}`;
-  return broken.map(({ message, messageExpression, fieldPath = '' }) => {
-    const corrected = messageExpression === undefined ? undefined : evaluated(messageExpression, value);
-    return `${path}${fieldPath}: ${typeof corrected === 'string' ? corrected : message}${actual}`;
+  return broken.map((rule) => {
+    const message = schema.format === 'time' ? timeMessage(rule, value) : messageOf(rule, value);
+    return `${path}${rule.fieldPath ?? ''}: ${message}${actual}`;
   });
+}
+
+function messageOf({ message, messageExpression }: Rule, value: unknown): string {
+  const corrected = messageExpression === undefined ? undefined : evaluated(messageExpression, value);
+  return typeof corrected === 'string' ? corrected : message;
+}
+
+/** With the same time in UTC. No messageExpression has it: the API server refuses the cost of one that computes a time. */
+function timeMessage({ rule, message }: Rule, value: unknown): string {
+  const ms = parseRfc3339(String(value));
+  const corrected = ms === undefined ? '' : metaTime(new Date(ms));
+  return evaluated(rule, corrected) === true ? `${message} (write ${corrected})` : message;
 }
 
 /** With the functions of Kubernetes that the library does not have. */
