@@ -9,16 +9,21 @@ export interface Right {
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** An installation may leave it out on purpose: then policies that need it are degraded, and the process works. */
-  readonly optional?: true;
+  /** The values of the chart that may leave it out on purpose: then policies that need it are degraded, and the process works. */
+  readonly values?: readonly string[];
 }
 
 /** `list pods`, `patch pods/status`. */
 export const rightText = ({ verb, resource, subresource }: Right): string =>
   `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 
+/** The values of the chart that grant these rights, as far as values may leave them out. */
+export const valuesThatGrant = (rights: readonly Right[]): readonly string[] => [
+  ...new Set(rights.flatMap(({ values = [] }) => values)),
+];
+
 /** Whether the process does not work without this right. */
-export const isIndispensable = ({ optional }: Right): boolean => optional === undefined;
+export const isIndispensable = ({ values }: Right): boolean => values === undefined;
 
 const groups: Readonly<Record<string, string>> = {
   gcpolicies: 'gc.dustpan.dev',
@@ -27,12 +32,23 @@ const groups: Readonly<Record<string, string>> = {
   replicasets: 'apps',
 };
 
-const right = (verb: string, resource: string, subresource?: string): Right => ({
-  verb,
-  group: groups[resource] ?? '',
-  resource,
-  ...(subresource !== undefined && { subresource }),
-});
+/** By resource; an installation may do without what they permit. */
+const valuesOf: Readonly<Record<string, readonly string[]>> = {
+  jobs: ['rbac.jobs'],
+  replicasets: ['rbac.replicaSets'],
+  'pods/eviction': ['rbac.evictions', 'admissionPolicy.enabled'],
+};
+
+function right(verb: string, resource: string, subresource?: string): Right {
+  const values = valuesOf[subresource === undefined ? resource : `${resource}/${subresource}`];
+  return {
+    verb,
+    group: groups[resource] ?? '',
+    resource,
+    ...(subresource !== undefined && { subresource }),
+    ...(values !== undefined && { values }),
+  };
+}
 
 /** The resources that the controller must list to follow the policy, by their plural. */
 export function resourcesOf(policy: Policy): readonly string[] {
@@ -67,11 +83,7 @@ const reading = (resources: readonly string[]): readonly Right[] =>
 
 const verifying = [right('get', 'nodes'), right('get', 'namespaces')];
 const deleting = [...verifying, right('patch', 'pods', 'status'), right('delete', 'pods')];
-const evicting: readonly Right[] = [
-  ...verifying,
-  right('get', 'pods'),
-  { ...right('create', 'pods', 'eviction'), optional: true },
-];
+const evicting = [...verifying, right('get', 'pods'), right('create', 'pods', 'eviction')];
 
 /** The rights that the controller needs under these policies, and without any. */
 export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] {
@@ -79,10 +91,6 @@ export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]):
   const all = [...reading(['gcpolicies', 'pods', 'nodes', 'namespaces']), ...ofPolicies];
   return [...new Map(all.map((one) => [rightText(one), one])).values()];
 }
-
-/** The rights without which the controller does not work. */
-export const vitalRights = (policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] =>
-  controllerRights(policies).filter(isIndispensable);
 
 /** The rights that an agent needs. */
 export const agentRights: readonly Right[] = [

@@ -99,8 +99,6 @@ export function controllerCaches(deps: CacheDeps): Caches {
       nodes.check('nodes'),
       namespaces.check('namespaces'),
       nodeReports.reflector.laterCheck('nodegcreports'),
-      jobs.check('jobs'),
-      replicaSets.check('replicasets'),
     ],
     run: async (signal) => {
       const always = [operator, nodes, namespaces].map((one) => one.run(signal));

@@ -1,3 +1,4 @@
+import type { Right } from '../../api/policy/needs.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 
 /** What the chart installs, as the API server shows it. undefined = it may not be read; `unread` says what. Times are RFC 3339. */
@@ -98,8 +99,7 @@ export interface MissingRights {
   readonly kind: Workload['kind'];
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Such as "list pods". */
-  readonly rights: readonly string[];
+  readonly rights: readonly Right[];
 }
 
 export interface OwnNode {

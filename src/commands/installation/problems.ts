@@ -1,4 +1,5 @@
 import { isStuckCause, stuckMeanings, stuckPods } from '../../controllers/podgc/stuck.ts';
+import { isIndispensable, rightText, valuesThatGrant, type Right } from '../../api/policy/needs.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import {
   cannotRun,
@@ -174,23 +175,44 @@ function ofAgents(agents: Workload, found: Installation, now: Date): readonly In
   }));
 }
 
-function withoutRights(workload: Workload, { missingRights }: Installation): readonly InstallationProblem[] {
+function withoutRights(workload: Workload, found: Installation): readonly InstallationProblem[] {
   const { kind, namespace, serviceAccount, name } = workload;
-  return missingRights
-    .filter(
-      (one) => one.kind === kind && one.namespace === namespace && one.serviceAccount === serviceAccount,
-    )
-    .map(({ rights }) => ({
+  const texts = new Set(lackedBy(workload, found).filter(isIndispensable).map(rightText));
+  if (texts.size === 0) return [];
+  return [
+    {
       kind: kind === 'Deployment' ? 'Controller' : 'Agent',
       names: [`${namespace}/${name}`],
       reason: 'MissingRights',
-      message: `Its ServiceAccount ${serviceAccount} may not ${rights.join(', ')}.`,
+      message: `Its ServiceAccount ${serviceAccount} may not ${[...texts].join(', ')}.`,
       // The chart's roles were changed by somebody else, who now owns their fields.
       command: upgrade(
         workload,
         '--set rbac.create=true --force-conflicts # Helm 3: without --force-conflicts',
       ),
-    }));
+    },
+  ];
+}
+
+const lackedBy = (
+  { kind, namespace, serviceAccount }: Workload,
+  { missingRights }: Installation,
+): readonly Right[] =>
+  missingRights
+    .filter(
+      (one) => one.kind === kind && one.namespace === namespace && one.serviceAccount === serviceAccount,
+    )
+    .flatMap(({ rights }) => rights);
+
+/** The command that grants a policy the rights that the values of the chart leave out; undefined = none is known to be left out. */
+export function commandThatGrants(needed: readonly Right[], found: Installation): string | undefined {
+  const texts = needed.map(rightText);
+  for (const controller of found.controllers ?? []) {
+    const lacked = lackedBy(controller, found).filter((one) => texts.includes(rightText(one)));
+    const values = valuesThatGrant(lacked).map((value) => `--set ${value}=true`);
+    if (values.length > 0) return upgrade(controller, values.join(' '));
+  }
+  return undefined;
 }
 
 /** Nodes for which no DaemonSet makes a pod because the values of the chart say so, and why. */

@@ -10,7 +10,7 @@ import {
   type Unchecked,
 } from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
-import { agentRights, vitalRights, leaseRight, rightText, type Right } from '../../api/policy/needs.ts';
+import { agentRights, controllerRights, leaseRight, type Right } from '../../api/policy/needs.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Connected } from '../cli/connect.ts';
 import { listObjects } from '../cli/list-objects.ts';
@@ -70,7 +70,7 @@ export async function readInstallation(
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
     // Always: a watch goes on for minutes after its right was taken away.
-    read.missingRights(controllers ?? [], agents ?? [], vitalRights(policies)),
+    read.missingRights(controllers ?? [], agents ?? [], controllerRights(policies)),
   ]);
   const { unread } = read;
   return {
@@ -95,16 +95,23 @@ export async function readControllers(
   return await new InstallationReader(cluster, signal).controllers();
 }
 
-/** Those of the rights that the ServiceAccount of each controller lacks, as far as the reader may ask. */
+/** The rights that the policies need and the ServiceAccount of each controller lacks, as far as the reader may ask. */
 export async function rightsThatControllersLack(
   cluster: Reader,
-  { controllers, rights }: { readonly controllers: readonly Controller[]; readonly rights: readonly Right[] },
+  {
+    controllers,
+    policies,
+  }: {
+    readonly controllers: readonly Controller[];
+    readonly policies: readonly (Policy | InvalidPolicy)[];
+  },
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly Right[]> {
+  const rights = controllerRights(policies);
   const lacking = await new InstallationReader(cluster, signal).missingRights(controllers, [], rights);
   if (lacking.length === 0 || lacking.length < controllers.length) return [];
   // Those for its Leases are not meant.
-  return rights.map(rightText).filter((one) => lacking.every((other) => other.rights.includes(one)));
+  return rights.filter((right) => lacking.every((one) => one.rights.includes(right)));
 }
 
 type Reader = Pick<Connected, 'transport' | 'connection'>;
@@ -190,14 +197,15 @@ class InstallationReader {
       ...agents.map((one) => ({ one, rights: agentRights })),
     ].map(async ({ one: { kind, namespace, serviceAccount }, rights }) => {
       const needed = rights.map(async (right) => {
+        const { verb, group, resource, subresource, namespace: within, name } = right;
         const isAllowed = await this.#isAllowed({
           user: `system:serviceaccount:${namespace}:${serviceAccount}`,
           groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
-          resourceAttributes: right,
+          resourceAttributes: { verb, group, resource, subresource, namespace: within, name },
         });
-        return isAllowed === false ? [rightText(right)] : [];
+        return isAllowed === false ? [right] : [];
       });
-      return { kind, namespace, serviceAccount, rights: [...new Set((await Promise.all(needed)).flat())] };
+      return { kind, namespace, serviceAccount, rights: (await Promise.all(needed)).flat() };
     });
     return (await Promise.all(found)).filter(({ rights }) => rights.length > 0);
   }

@@ -1,5 +1,5 @@
 import { isFinished } from '../../api/pod-phase.ts';
-import { rightText } from '../../api/policy/needs.ts';
+import { rightText, type Right } from '../../api/policy/needs.ts';
 import { neededOwners, needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
@@ -72,9 +72,6 @@ function finishedNote(pods: readonly PodFacts[]): string {
 const isForbidden = (err: unknown): boolean =>
   err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403;
 
-const listJobs = { verb: 'list', group: 'batch', resource: 'jobs' };
-const listReplicaSets = { verb: 'list', group: 'apps', resource: 'replicasets' };
-
 class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
@@ -112,7 +109,8 @@ class ClusterReader {
         : await this.#ownNamespace(this.#part.namespace);
     const controllers = await readControllers(this.#cluster, this.#signal);
     const reports = await this.#reports(controllers);
-    const owners = await this.#owners(neededOwners(all), controllers ?? []);
+    const lacking = await this.#lacking(policies ?? [], controllers ?? []);
+    const owners = await this.#owners(neededOwners(all), lacking);
     return {
       policies,
       replaced,
@@ -142,33 +140,32 @@ class ClusterReader {
     return found?.size === 0 && whyNoAgents({ controllers, agents: [] }) !== undefined ? undefined : found;
   }
 
-  /** The owners of pods that policies need, as far as this user and the controller may list them. */
+  /** The owners of pods that policies need, as far as this user and the controller may list them: it keeps what depends on the others. */
   async #owners(
     needed: ReturnType<typeof neededOwners>,
-    controllers: readonly Controller[],
+    lacking: readonly Right[],
   ): Promise<Pick<PlanFacts, 'jobs' | 'replicaSets'>> {
-    const unlisted = await this.#unlisted(controllers, needed);
-    const readsJobs = needed.jobs && !unlisted.has('jobs');
-    const readsSets = needed.replicaSets && !unlisted.has('replicasets');
+    const mayList = (name: string): boolean =>
+      !lacking.some(({ verb, resource }) => verb === 'list' && resource === name);
+    const readsJobs = needed.jobs && mayList('jobs');
+    const readsSets = needed.replicaSets && mayList('replicasets');
     return {
       jobs: readsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: readsSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
     };
   }
 
-  /** The owners of pods that the controller may not list: it keeps what depends on them, whatever this user may list. */
-  async #unlisted(
+  /** The rights that the policies need and the controller lacks, whatever this user may do. */
+  async #lacking(
+    policies: readonly (Policy | InvalidPolicy)[],
     controllers: readonly Controller[],
-    needed: ReturnType<typeof neededOwners>,
-  ): Promise<ReadonlySet<string>> {
-    const rights = [...(needed.jobs ? [listJobs] : []), ...(needed.replicaSets ? [listReplicaSets] : [])];
-    if (rights.length === 0 || controllers.length === 0) return new Set();
-    const lacking = await rightsThatControllersLack(this.#cluster, { controllers, rights }, this.#signal);
+  ): Promise<readonly Right[]> {
+    const lacking = await rightsThatControllersLack(this.#cluster, { controllers, policies }, this.#signal);
     if (lacking.length > 0)
       this.#notes.push(
-        `The ServiceAccount of the controller may not ${lacking.join(', ')}: it keeps the pods that need this. See dustpan status.`,
+        `The ServiceAccount of the controller may not ${lacking.map(rightText).join(', ')}: it keeps the pods that need this. See dustpan status.`,
       );
-    return new Set(rights.filter((one) => lacking.includes(rightText(one))).map(({ resource }) => resource));
+    return lacking;
   }
 
   #idle(controllers: readonly Controller[] | undefined): true | undefined {

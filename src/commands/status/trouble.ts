@@ -1,11 +1,17 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
+import { rightsOf } from '../../api/policy/needs.ts';
 import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
-import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
+import {
+  blockedWork,
+  commandThatGrants,
+  installationProblems,
+  type InstallationProblem,
+} from '../installation/problems.ts';
 import { whyNoAgents, type Installation } from '../installation/facts.ts';
 import { troubledNodes } from './nodes.ts';
 
@@ -76,7 +82,7 @@ export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, late, now }).map(
+      ofPolicy(stored, parsed, { ranked, late, installation, now }).map(
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
@@ -137,13 +143,14 @@ interface PolicyContext {
   /** The valid policies. */
   readonly ranked: readonly Policy[];
   readonly late: LateNodes;
+  readonly installation: Installation;
   readonly now: Date;
 }
 
 function ofPolicy(
   policy: GCPolicy,
   parsed: Policy | InvalidPolicy,
-  { ranked, late, now }: PolicyContext,
+  { ranked, late, installation, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -154,9 +161,12 @@ function ofPolicy(
     const since = refused?.lastTransitionTime;
     return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since, command: edit }];
   }
+  const degraded = conditionOf(conditions, 'Degraded', 'True');
+  const grant =
+    degraded?.reason === 'MissingRights' ? commandThatGrants(rightsOf(parsed), installation) : undefined;
   return [
     ...found('Refused', refused, edit),
-    ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True'), describe),
+    ...found('PolicyDegraded', degraded, grant ?? describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
     ...shadowed(

@@ -1,3 +1,4 @@
+import { rightText, valuesThatGrant } from '../../api/policy/needs.ts';
 import { hasNamespaceBudgets, selectsEvery } from '../../api/policy/matching.ts';
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import { unmatchedNames, unmatchedSelectors } from '../../api/policy/unmatched.ts';
@@ -121,10 +122,14 @@ const withObstacle = (open: Trouble, obstacle: Trouble): Trouble =>
 /** Why the controller decides nothing, or cannot do what it decides. */
 function obstacleOf({ missingRights, staleCaches }: Obstacles): Trouble {
   if (missingRights.length > 0) {
-    const rights = missingRights.join(', ');
+    const values = valuesThatGrant(missingRights).map((value) => `${value}=true`);
+    const advice =
+      values.length === 0
+        ? ''
+        : `. Set ${values.join(' and ')} in the values of the chart, or remove from the policy what needs the rights`;
     return {
       reason: 'MissingRights',
-      message: `The ServiceAccount of the controller may not ${rights}; what needs these rights is not done`,
+      message: `The ServiceAccount of the controller may not ${missingRights.map(rightText).join(', ')}; what needs these rights is not done${advice}`,
     };
   }
   if (staleCaches.length === 0) return undefined;

@@ -136,9 +136,7 @@ export class PolicyStatusController {
     const { staleCaches, missingRights } = this.#deps;
     const [resources, rights] = [resourcesOf(policy), rightsOf(policy).map(rightText)];
     return {
-      missingRights: missingRights()
-        .map(rightText)
-        .filter((right) => rights.includes(right)),
+      missingRights: missingRights().filter((right) => rights.includes(rightText(right))),
       staleCaches: staleCaches().filter(({ resource }) => resources.includes(resource)),
     };
   }

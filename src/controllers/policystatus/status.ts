@@ -1,4 +1,5 @@
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
+import type { Right } from '../../api/policy/needs.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Cluster } from '../../api/policy/unmatched.ts';
@@ -37,8 +38,7 @@ export interface StatusFacts {
 
 /** Only what the policy needs. */
 export interface Obstacles {
-  /** Such as "list jobs". */
-  readonly missingRights: readonly string[];
+  readonly missingRights: readonly Right[];
   /** Caches that have not been current for two minutes. */
   readonly staleCaches: readonly Pick<StaleCache, 'resource' | 'error'>[];
 }

@@ -1,6 +1,5 @@
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 import type { Identified } from './objects.ts';
-import type { Check } from '../../runtime/serving/health.ts';
 import type { Reflector, Store } from './reflector.ts';
 import type { Cache, StaleCache } from './staleness.ts';
 
@@ -27,12 +26,6 @@ export class OnDemand<T extends Identified> implements Cache {
   /** Its first list is under way. */
   get isStarting(): boolean {
     return this.#reflector?.isStarting === true;
-  }
-
-  /** A readiness check, which passes before the first request. */
-  check(name: string): Check {
-    const label = `${name}-synced`;
-    return { name: label, check: () => this.#reflector?.laterCheck(name).check() };
   }
 
   store(): Store<T> {

@@ -29,8 +29,23 @@ test('plans from the cluster, and only reads from it', async () => {
     { verdict: 'Delete', reason: 'Terminated', order: 2 },
   ]);
   expect(plan.totals).toMatchObject([{ unit: 'podgc', planned: 2, kept: 1 }]);
-  expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+  const others = api.requests.filter(({ path }) => !path.includes('/subjectaccessreviews'));
+  expect(new Set(others.map(({ method }) => method))).toEqual(new Set(['GET']));
   expect(store.list('Pod')).toHaveLength(3);
+});
+
+test('names every right that the policies need and the controller lacks', async () => {
+  const lost: readonly string[] = ['delete pods', 'list jobs', 'create pods/eviction'];
+  const controller: SandboxUser = {
+    ...{ name: 'system:serviceaccount:dustpan-system:default', token: 'controller' },
+    allow: ({ verb, resource }) => !lost.includes(`${verb} ${resource}`),
+  };
+  const { store, kubeconfigFile } = await start({ users: [controller] });
+  store.apply(policyOf('Enforce', { terminated: { threshold: 1, protectUnfinishedJobs: true } }));
+  const { notes } = await planned([`--kubeconfig=${kubeconfigFile}`]);
+  expect(notes).toContainEqual(
+    expect.stringContaining('The ServiceAccount of the controller may not list jobs, delete pods:'),
+  );
 });
 
 test('takes the state of the circuit breaker from the status of the policy', async () => {

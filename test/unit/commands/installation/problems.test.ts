@@ -12,7 +12,14 @@ import {
   installationProblems,
   type InstallationProblem,
 } from '../../../../src/commands/installation/problems.ts';
-import { minutesAgo as minutesAgoMs, pod as anyPod } from '../../../builders.ts';
+import { controllerRights, leaseRight } from '../../../../src/api/policy/needs.ts';
+import { clusterLease } from '../../../../src/kube/lease/cluster-leader.ts';
+import {
+  minutesAgo as minutesAgoMs,
+  pod as anyPod,
+  policy as policyOf,
+  terminatedRule,
+} from '../../../builders.ts';
 import { agents, controller, installation, lease as held, minutesAgo, now } from '../status/fixtures.ts';
 
 const pod = (given: Partial<OwnPod>): OwnPod => ({
@@ -54,7 +61,14 @@ const ofKind = (kind: Partial<Installation['kinds'][number]>): Installation => (
 });
 const withoutRights: Installation['missingRights'][number] = {
   ...{ kind: 'Deployment', namespace: 'dustpan-system', serviceAccount: 'dustpan' },
-  rights: ['update leases'],
+  rights: [leaseRight(controller.leaseName), leaseRight(clusterLease)],
+};
+/** As with rbac.jobs=false, under a policy that needs Jobs. */
+const withoutJobs: Installation['missingRights'][number] = {
+  ...withoutRights,
+  rights: controllerRights([
+    policyOf({ pods: { terminated: terminatedRule({ protectUnfinishedJobs: true }) } }),
+  ]).filter(({ resource }) => resource === 'jobs'),
 };
 
 const cases: Readonly<Record<string, Installation>> = {
@@ -65,6 +79,10 @@ const cases: Readonly<Record<string, Installation>> = {
   'the controller is scaled to 0': withController({ desired: 0, ready: 0, lease: { ...lease, holder: '' } }),
   'nobody renews the Lease': withController({ lease }),
   'the controller has no rights': withController({ lease: undefined }, { missingRights: [withoutRights] }),
+  'the values of the chart leave out a right of the controller': withController(
+    {},
+    { missingRights: [withoutJobs] },
+  ),
   'the controller of another release acts': withController({ waitsFor: 'other/dustpan-controller-5f' }),
   'agents of two releases on the same nodes': {
     ...installation,

@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { GCPolicy } from '../../../../src/api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { ageText } from '../../../../src/commands/cli/table.ts';
+import { rightsOf, type Right } from '../../../../src/api/policy/needs.ts';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
+import { parsePolicy } from '../../../../src/api/policy/policy-spec.ts';
 import type { Installation } from '../../../../src/commands/installation/facts.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
@@ -346,6 +349,25 @@ describe('problems', () => {
     ],
   ])('%s', (_, policies, reports, expected) => {
     expect(problems(policies, reports)).toEqual(expected);
+  });
+
+  test('a right that the values of the chart leave out is a problem of the policy alone, with the values that grant it', () => {
+    const spec = { pods: { terminated: { keepPerOwner: 1 } } };
+    const degraded = condition('Degraded', 'True', { reason: 'MissingRights', message: 'It may not' });
+    const { kind, namespace, serviceAccount } = controller;
+    const lacks = (rights: readonly Right[]): Installation => ({
+      ...installation,
+      missingRights: [{ kind, namespace, serviceAccount, rights }],
+    });
+    const stored = policy('a', { spec, conditions: [degraded] });
+    const facts = { policies: [stored], reports: [], nodes: [] };
+    const optional = rightsOf(parsePolicy(stored) as Policy).filter(({ values }) => values !== undefined);
+    const commandsOf = (found: Installation): readonly string[] =>
+      viewOf({ ...facts, installation: found }, now).trouble.map(({ command }) => command);
+    expect(commandsOf(lacks(optional))).toEqual([
+      expect.stringMatching(/^helm upgrade .* --set rbac.jobs=true --set rbac.replicaSets=true$/),
+    ]);
+    expect(commandsOf(installation)).toEqual(['kubectl describe gcpolicy a']);
   });
 
   test('degraded nodes are listed by their own reports, or by the policy where reports cannot be read', () => {

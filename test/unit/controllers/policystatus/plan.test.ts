@@ -33,6 +33,7 @@ const statusOf = (over: Partial<StatusFacts> = {}, at = now): PolicyStatus =>
   );
 const conditionOf = ({ conditions: all }: PolicyStatus, type: string) => all.find((one) => one.type === type);
 
+const listJobs = { verb: 'list', group: 'batch', resource: 'jobs', values: ['rbac.jobs'] };
 const dryRun = policy({ mode: 'DryRun' });
 const ofNodes = nodesPolicy('default');
 const noNodes = rollUpNodes([ofNodes], { nodes: [], reports: [] }, now).get('uid-default');
@@ -119,6 +120,11 @@ describe('the conditions', () => {
       expected: allOf('False Tripped', 'True Valid', 'True ModeEnforce', 'True Tripped'),
     },
     {
+      name: 'a right that the values of the chart leave out',
+      facts: { obstacles: { missingRights: [listJobs], staleCaches: [] } },
+      expected: allOf('False MissingRights', 'True Valid', 'True ModeEnforce', 'True MissingRights'),
+    },
+    {
       name: 'before the first pass',
       facts: {},
       expected: allOf('Unknown NoPassYet', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
@@ -137,6 +143,15 @@ describe('the conditions', () => {
     const status = statusOf(facts);
     expect(conditions(status).filter((one) => !one.startsWith('Holding='))).toEqual(expected);
     expect(status.observedGeneration).toBe((facts.policy ?? policy()).generation);
+  });
+
+  test.each([
+    { right: listJobs, advice: 'Set rbac.jobs=true in the values of the chart, or remove from the policy' },
+    { right: { verb: 'list', group: 'batch', resource: 'jobs' }, advice: 'not done$' },
+  ])('a missing right is named, with the values that grant it', ({ right: missing, advice }) => {
+    const { message } =
+      conditionOf(statusOf({ obstacles: { missingRights: [missing], staleCaches: [] } }), 'Degraded') ?? {};
+    expect(message).toMatch(new RegExp(`may not list jobs; .*${advice}`));
   });
 
   test('have a lastTransitionTime that changes only with the status', () => {

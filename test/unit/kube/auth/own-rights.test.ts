@@ -1,11 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  controllerRights,
-  leaseRight,
-  rightText,
-  vitalRights,
-  type Right,
-} from '../../../../src/api/policy/needs.ts';
+import { controllerRights, leaseRight, rightText, type Right } from '../../../../src/api/policy/needs.ts';
 import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
 import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
 import { broken } from '../../controllers/policystatus/builders.ts';
@@ -51,16 +45,17 @@ test('a right is missing only if the API server says so, and counts as before wh
   });
 });
 
-test('a right that an installation may leave out is missing, and the process is ready', async () => {
+test('rights that an installation may leave out are missing, and the process is ready', async () => {
   const transport = new FakeTransport({ send: () => ({ status: { allowed: false } }) });
   const own = new OwnRights({ transport, log: new RecordingLogger() });
-  const evicts = policy({
-    pods: undefined,
+  const demanding = policy({
+    pods: { terminated: terminatedRule({ keepPerOwner: 1 }) },
     nodes: nodesRules({ localStorageEviction: defaultsOf('localStorageEviction') }),
   });
-  const evicting = controllerRights([evicts]).filter(({ subresource }) => subresource === 'eviction');
-  await own.review(evicting, signal);
-  expect([own.missing.map(rightText), own.check()]).toEqual([['create pods/eviction'], undefined]);
+  const optional = controllerRights([demanding]).filter(({ values }) => values !== undefined);
+  await own.review(optional, signal);
+  const owners = ['list jobs', 'watch jobs', 'list replicasets', 'watch replicasets'];
+  expect([own.missing.map(rightText), own.check()]).toEqual([[...owners, 'create pods/eviction'], undefined]);
 });
 
 const base = ['gcpolicies', 'pods', 'nodes', 'namespaces'].flatMap((name) => [
@@ -96,8 +91,6 @@ test.each([
   },
 ])('the rights of the controller: $name', ({ policies, expected }) => {
   expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
-  const vital = expected.filter((one) => one !== 'create pods/eviction');
-  expect(vitalRights(policies).map(rightText).toSorted()).toEqual(vital.toSorted());
 });
 
 test('the right to renew the Lease names it', () => {
