@@ -20,7 +20,6 @@ import {
   type ThresholdSignal,
 } from '../node-pressure.ts';
 import { SKIP_HOLD_ANNOTATION } from './matching.ts';
-import { isRulesId } from './rules-id.ts';
 import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
@@ -232,10 +231,10 @@ const identityOf = ({
   generation: typeof generation === 'number' ? generation : 0,
 });
 
-/** Any other value than a fingerprint ends no hold. */
+/** Any other value than the id of the rules ends no hold; a message about the hold names it. The empty text is no value. */
 function skippedHold(annotations: unknown): string | undefined {
   const value = isObject(annotations) ? annotations[SKIP_HOLD_ANNOTATION] : undefined;
-  return typeof value === 'string' && isRulesId(value) ? value : undefined;
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');

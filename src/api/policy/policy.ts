@@ -24,7 +24,7 @@ export interface Policy {
   readonly generation: number;
   /** Fingerprint of what decides about removals under this policy (`rankPolicies`); '' before policies are ranked. */
   readonly rulesId: string;
-  /** The `rulesId` whose hold the annotation gc.dustpan.dev/skip-hold ends; undefined = none. */
+  /** The annotation gc.dustpan.dev/skip-hold, which ends the hold of the rules with this `rulesId`; undefined = none. */
   readonly skipHoldOf: string | undefined;
   readonly mode: 'DryRun' | 'Enforce';
   readonly priority: number;

@@ -19,9 +19,6 @@ export function withRulesIds(
   });
 }
 
-/** Whether a text has the form of a `rulesId`. */
-export const isRulesId = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
-
 /** Twelve digits: short enough to copy, and too many for two sets of rules to meet. */
 const fingerprint = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value, plain)).digest('hex').slice(0, 12);

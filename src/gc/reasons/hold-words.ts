@@ -1,3 +1,4 @@
+import { formatValue } from '../../api/json.ts';
 import type { HoldRule, Policy } from '../../api/policy/policy.ts';
 import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
@@ -43,7 +44,7 @@ function limitText(above: number | undefined, counts: HoldCounts): string {
     : `${defaultAbove}`;
 }
 
-type HeldPolicy = Pick<Policy, 'name' | 'rulesId'>;
+type HeldPolicy = Pick<Policy, 'name' | 'rulesId' | 'skipHoldOf'>;
 
 /** What new rules would remove, until when it waits (in whole seconds, as in the status), and what to do. */
 export const holdText = (policy: HeldPolicy, removal: string, until: Date): string =>
@@ -53,7 +54,10 @@ export const holdText = (policy: HeldPolicy, removal: string, until: Date): stri
 export const heldImagesText = (policy: HeldPolicy, { due, unused, until }: HeldImages): string =>
   holdText(policy, `remove ${due} of ${unused} unused images of this node`, until);
 
-/** How to end the hold of these rules, or take the policy back. */
-export const holdCommands = ({ name, rulesId }: HeldPolicy): string =>
+/** How to end the hold of these rules, or take the policy back. Names an annotation that was meant to end it and does not. */
+export const holdCommands = ({ name, rulesId, skipHoldOf = rulesId }: HeldPolicy): string =>
+  (skipHoldOf === rulesId
+    ? ''
+    : `The annotation gc.dustpan.dev/skip-hold of the policy is ${formatValue(skipHoldOf)}, not the id of these rules, and ends no hold. `) +
   `To go on now: kubectl annotate gcpolicy ${name} --overwrite gc.dustpan.dev/skip-hold=${rulesId}. ` +
   `To take it back: kubectl patch gcpolicy ${name} --type=merge -p '{"spec":{"mode":"DryRun"}}'`;

@@ -22,7 +22,7 @@ test.each<{ readonly name: string; readonly next: readonly object[]; readonly ch
   },
   {
     ...{ name: 'another annotation', changed: false },
-    next: [stored('a', { annotations: { team: 'shop', 'gc.dustpan.dev/skip-hold': 'yes' } }), b],
+    next: [stored('a', { annotations: { team: 'shop' } }), b],
   },
   {
     name: 'a policy that has become invalid',

@@ -29,9 +29,10 @@ describe('defaults', () => {
 
   test.each([
     { name: 'the id of rules', value: '0123456789ab', expected: '0123456789ab' },
-    { name: 'a generation, as before', value: '3', expected: undefined },
+    { name: 'another text, which a message names', value: 'yes', expected: 'yes' },
+    { name: 'an empty text', value: '', expected: undefined },
     { name: 'no annotation', value: undefined, expected: undefined },
-    { name: 'another text', value: 'yes', expected: undefined },
+    { name: 'no text', value: 3, expected: undefined },
   ])('the annotation that ends a hold: $name', ({ value, expected }) => {
     const annotations = { 'gc.dustpan.dev/skip-hold': value };
     const raw = { metadata: { name: 'p', annotations }, spec: {} };

@@ -231,6 +231,25 @@ describe('a hold', () => {
     expect(conditions(uncounted)).toContain('Holding=True Holding');
   });
 
+  const named = (value: string): string =>
+    `The annotation gc.dustpan.dev/skip-hold of the policy is ${value}, not the id of these rules, and ends no hold. To go on now: `;
+
+  test.each<readonly [string, string | undefined, string | undefined]>([
+    ['no annotation', undefined, undefined],
+    ['the id of these rules, which old reports may follow', 'rules-default', undefined],
+    ['the id of other rules', '0123456789ab', named('"0123456789ab"')],
+    ['a text that is no id', 'yes\n', named('"yes\\n"')],
+  ])('says how to end it, and names an annotation that does not: %s', (_, skipHoldOf, expected) => {
+    const ofPods = statusOf({ policy: policy({ skipHoldOf }), report: holding });
+    const nodes = noNodes && { ...noNodes, desired: 3, holding: 2 };
+    const onNodes = statusOf({ policy: { ...ofNodes, skipHoldOf }, nodes });
+    for (const status of [ofPods, onNodes]) {
+      const message = conditionOf(status, 'Holding')?.message ?? '';
+      expect(/The annotation .* To go on now: /.exec(message)?.[0]).toBe(expected);
+      expect(message).toContain(' gc.dustpan.dev/skip-hold=rules-');
+    }
+  });
+
   test('that ends, and mode DryRun, leave out the stored values', () => {
     const stored = statusOf({ report: holding });
     const over = statusOf({ stored, report: passReport({ hold: inForce('rules-default') }) });
