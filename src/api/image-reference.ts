@@ -208,7 +208,10 @@ export function patternsThatSelectNone(
   patterns: readonly string[],
   images: readonly NamedImage[],
 ): readonly string[] {
+  // Quick, so that the rest compares few patterns.
+  const matchingNone = new Set(patternsWithoutImage(patterns, images));
   return patterns.filter((pattern) => {
+    if (matchingNone.has(pattern)) return true;
     const selectionOf = imageSelection([pattern]);
     return !images.some((image) => selectionOf(image).names.some(({ index }) => index >= 0));
   });

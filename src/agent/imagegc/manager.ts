@@ -143,6 +143,7 @@ export class ImageGcManager {
     const outcome = outcomeOf({ ...observed, plan, results, diskTrouble: observed.trouble });
     const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, {
       now: observed.now,
+      policy: governance.policy,
       containers: observed.facts.containers,
       pods: observed.facts.pods,
     });

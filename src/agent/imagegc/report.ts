@@ -2,6 +2,8 @@ import type { DiskSignal, ReclaimResult } from '../../api/node-pressure.ts';
 import { formerTag, imageSelection, referenceMatcher } from '../../api/image-reference.ts';
 import { podUidOf } from '../../api/pod-ref.ts';
 import { hasEnded, type RemoveEntry } from '../../api/policy/policy.ts';
+import { patternLists, unmatchedPatterns } from '../../api/policy/unmatched.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import { imageRemoveReasons } from '../../api/reasons.ts';
 import type {
   CountAndBytes,
@@ -220,11 +222,12 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  { now, ...users }: ImageUsers & { readonly now: Date },
+  { now, policy, ...users }: ImageUsers & { readonly now: Date; readonly policy: NodeGovernance['policy'] },
 ): ImageInventory {
   const { kept, removals } = plan;
   const removed = removedBy(results);
-  const images = [...kept, ...removals].filter(({ target }) => !removed.has(target.id));
+  const all = [...kept, ...removals];
+  const images = all.filter(({ target }) => !removed.has(target.id));
   const largest = images.toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes);
   const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
     total(images.filter(isCounted));
@@ -239,6 +242,7 @@ export function inventoryOf(
     disk,
     held: heldImages(plan, now),
     removeList: removeProgress(plan.rule?.remove ?? [], images, { now, ...users }),
+    unmatched: unmatchedEntries(plan, policy, all),
     offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, image }, reason }) => ({
       kind: 'Image',
       id,
@@ -283,6 +287,31 @@ function referencesOf(id: string | undefined, { containers = [], pods = [] }: Im
   const container = containers.find((one) => one.id === id);
   const uid = container && podUidOf(container);
   return pods.find((pod) => pod.uid === uid || (uid !== undefined && pod.configHash === uid))?.images ?? [];
+}
+
+/** Compared with the images before the removals of the pass: what selects them is not misspelt. */
+function unmatchedEntries(
+  { rule }: ImageGcPlan,
+  policy: NodeGovernance['policy'],
+  images: readonly ImageDecision[],
+): ImageInventory['unmatched'] {
+  if (rule === undefined || policy === undefined) return undefined;
+  const lists = patternLists(rule);
+  const unmatched = unmatchedPatterns(
+    rule,
+    images.map(({ target }) => target.image),
+  );
+  const indexesIn = (list: keyof typeof lists): readonly number[] => {
+    const patterns = new Set(unmatched[list]);
+    return lists[list].flatMap((pattern, index) => (patterns.has(pattern) ? [index] : []));
+  };
+  const { uid, generation } = policy;
+  return {
+    policy: { uid, generation },
+    keep: indexesIn('keep'),
+    only: indexesIn('only'),
+    maximumAgeByImage: indexesIn('maximumAgeByImage'),
+  };
 }
 
 /** Whether the policy protects it, by `keep` or by `only`. */

@@ -54,7 +54,7 @@ function stateOf({ agentVersion, policy, runtime, usage, conditions = [] }: Node
   ]);
 }
 
-/** Removals, errors, the remove list, local storage, and logs that are too large. */
+/** Removals, errors, the remove list, whether the unmatched entries are known, local storage, and logs that are too large. */
 function workOf(status: NodeGCReportStatus): string {
   const { units = [], images, conditions = [], largestOffenders = [] } = status;
   const largeLogs = largestOffenders.flatMap(({ kind, id }) => (kind === 'LogFile' ? [id] : [])).sort();
@@ -63,7 +63,8 @@ function workOf(status: NodeGCReportStatus): string {
     ...[errors, message],
   ]);
   const messages = conditions.map(({ message }) => message);
-  return JSON.stringify([done, images?.removeList, messages, storageLevels(status), largeLogs]);
+  const isKnown = images?.unmatched !== undefined;
+  return JSON.stringify([done, images?.removeList, isKnown, messages, storageLevels(status), largeLogs]);
 }
 
 function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
@@ -74,7 +75,9 @@ function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus
 
 /** Every number of the inventories by its path. */
 function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
-  const { imageFileSystem, images, sandboxes, logs, orphans } = status;
+  const { imageFileSystem, sandboxes, logs, orphans } = status;
+  // Indexes are no amounts: a change of them waits for the next write.
+  const images = { ...status.images, unmatched: undefined };
   // Not the sizes of removed objects: `workOf` counts removals.
   const { total, removable } = status.containers ?? {};
   const found = new Map<string, number>();

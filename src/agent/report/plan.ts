@@ -36,7 +36,7 @@ export function planReport(
     conditions: planConditions(facts, previous?.conditions ?? [], now),
     runtime,
     imageFileSystem: imageDisk && diskOf(imageDisk),
-    images: imagesOf(images, facts.lastRemoved.images),
+    images: imagesOf(facts),
     containers: containersOf(facts, previous?.containers?.lastRemoved ?? []),
     sandboxes: containers?.sandboxes,
     logs: containers?.logs,
@@ -65,10 +65,11 @@ const storagePart = ({ governance, storage, pressure }: StorageFacts, now: Date)
 });
 
 /** Nothing where nothing is known. */
-function imagesOf(
-  inventory: ImageInventory | undefined,
-  removed: readonly RemovedObject<'Image'>[],
-): NodeGCReportStatus['images'] {
+function imagesOf({
+  images: inventory,
+  lastRemoved: { images: removed },
+  governance,
+}: ReportFacts): NodeGCReportStatus['images'] {
   const lastRemoved = removed.length === 0 ? undefined : removed.map(removedOf);
   if (inventory === undefined) return lastRemoved && { lastRemoved };
   const { total, inUse, pinned, kept, removable, removeList } = inventory;
@@ -80,8 +81,21 @@ function imagesOf(
     kept,
     removable: { ...removable, size },
     removeList: removeList && [...removeList],
+    unmatched: unmatchedOf(inventory, governance),
     lastRemoved,
   };
+}
+
+/** Nothing until a pass under the policy that the report names: indexes are those of its lists. */
+function unmatchedOf(
+  { unmatched }: ImageInventory,
+  { policy }: NodeGovernance,
+): NonNullable<NodeGCReportStatus['images']>['unmatched'] {
+  if (unmatched === undefined) return undefined;
+  const { uid, generation } = unmatched.policy;
+  if (uid !== policy?.uid || generation !== policy.generation) return undefined;
+  const { keep, only, maximumAgeByImage } = unmatched;
+  return { keep: [...keep], only: [...only], maximumAgeByImage: [...maximumAgeByImage] };
 }
 
 /** Nothing where nothing is known. */

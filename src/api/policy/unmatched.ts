@@ -1,5 +1,6 @@
+import { patternsThatSelectNone, patternsWithoutImage, type NamedImage } from '../image-reference.ts';
 import { isNamed } from './matching.ts';
-import type { LabelSelector, Policy } from './policy.ts';
+import type { ImageGcPolicy, LabelSelector, Policy } from './policy.ts';
 import { SelectorIndex } from './selector-index.ts';
 
 interface Labelled {
@@ -69,6 +70,26 @@ export function unmatchedNames(
     { field: 'nodes.excludeNamespaces', entries: ofNodes.filter(matchesNoName) },
   ] as const;
   return lists.filter(({ entries }) => entries.length > 0);
+}
+
+/** The lists of image patterns in nodes.imageGC, but for `remove`: what its entries match is removed. */
+export const patternListNames = ['keep', 'only', 'maximumAgeByImage'] as const;
+type PatternLists = Readonly<Record<(typeof patternListNames)[number], readonly string[]>>;
+
+export const patternLists = ({ keep, only, maximumAgeByImage }: ImageGcPolicy): PatternLists => ({
+  keep,
+  only,
+  maximumAgeByImage: maximumAgeByImage.map(({ image }) => image),
+});
+
+/** The patterns that match none of the images: misspelt, or for images that are not there now. */
+export function unmatchedPatterns(rule: ImageGcPolicy, images: readonly NamedImage[]): PatternLists {
+  const { keep, only, maximumAgeByImage } = patternLists(rule);
+  return {
+    keep: patternsWithoutImage(keep, images),
+    only: patternsThatSelectNone(only, images),
+    maximumAgeByImage: patternsThatSelectNone(maximumAgeByImage, images),
+  };
 }
 
 const matchesNone = (selector: LabelSelector, objects: readonly Labelled[] = []): boolean =>

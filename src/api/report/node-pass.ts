@@ -1,4 +1,5 @@
 import type { NodeGCReportStatus } from '../gen/nodegcreport.gen.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { PodRef } from '../pod-ref.ts';
 
 /** The units of the agent, by their names in reports, metrics and `plan`. */
@@ -59,8 +60,18 @@ export interface ImageInventory {
   readonly held?: HeldImages | undefined;
   /** The entries of nodes.imageGC.remove that have not ended; undefined = none. */
   readonly removeList?: readonly RemoveProgress[] | undefined;
+  /** undefined = no rule applies. */
+  readonly unmatched?:
+    (UnmatchedEntries & { readonly policy: Pick<Policy, 'uid' | 'generation'> }) | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
+}
+
+/** Entries of nodes.imageGC that match no image of a node, by their indexes in the lists. */
+export interface UnmatchedEntries {
+  readonly keep: readonly number[];
+  readonly only: readonly number[];
+  readonly maximumAgeByImage: readonly number[];
 }
 
 export interface ListedImage {

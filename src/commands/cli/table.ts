@@ -125,12 +125,6 @@ export function paragraph(text: string, width: number): string[] {
   return wrapped(words.join(' '), width, margin).map((line) => line.replaceAll(hardSpace, ' '));
 }
 
-/** The first `max` names, and the number of the others: `a, b and 2 more`. */
-export function firstOf(names: readonly string[], max: number): string {
-  const more = names.length - max;
-  return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
 /** Twelve characters, as docker and crictl print ids. */
 export const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, 12);
 

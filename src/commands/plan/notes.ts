@@ -1,16 +1,15 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
-import { isRepository, patternsThatSelectNone, patternsWithoutImage } from '../../api/image-reference.ts';
+import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
 import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import { unmatchedNames, unmatchedSelectors } from '../../api/policy/unmatched.ts';
+import { unmatchedNames, unmatchedPatterns, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { hasTtl } from '../../controllers/podgc/ttl.ts';
-import { counted } from '../../gc/reasons/words.ts';
-import { firstOf } from '../cli/table.ts';
+import { counted, firstOf, noImageText } from '../../gc/reasons/words.ts';
 import type { PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
 import { reasonNotes } from './reason-notes.ts';
@@ -119,30 +118,19 @@ function patternNotes({ policies, nodes, parts }: PlanFacts, now: Date): readonl
     const governed = nodeRule(governanceOf(known?.get(name)), 'imageGC');
     return governed.kind === 'keep' || images.length === 0 ? [] : [{ ...governed, images }];
   });
-  return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(
-    ([{ keep, only, remove, maximumAgeByImage }, ofRule]) => {
-      const images = distinctImages(ofRule.flatMap((one) => one.images));
-      const active = remove.filter((entry) => !hasEnded(entry, now));
-      const lists = {
-        keep: patternsWithoutImage(keep, images),
-        only: patternsThatSelectNone(only, images),
-        remove: patternsThatSelectNone(namesOf(active), images),
-        maximumAgeByImage: patternsThatSelectNone(namesOf(maximumAgeByImage), images),
-      };
-      return Object.entries(lists).flatMap(([list, patterns]) => {
-        const useless = patterns.map((pattern) => JSON.stringify(pattern));
-        return useless.length === 0
-          ? []
-          : [
-              `GCPolicy ${ofRule[0]?.policy.name ?? ''}: no image on its nodes that were read matches ${firstOf(useless, maxNames)} of nodes.imageGC.${list}.`,
-            ];
-      });
-    },
-  );
+  return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(([rule, ofRule]) => {
+    const images = distinctImages(ofRule.flatMap((one) => one.images));
+    const active = rule.remove.filter((entry) => !hasEnded(entry, now)).map(({ image }) => image);
+    const lists = {
+      ...unmatchedPatterns(rule, images),
+      remove: patternsThatSelectNone(active, images),
+    };
+    const texts = Object.entries(lists).flatMap(([list, patterns]) =>
+      patterns.length === 0 ? [] : [noImageText('on its nodes that were read', list, patterns)],
+    );
+    return texts.map((text) => `GCPolicy ${ofRule[0]?.policy.name ?? ''}: ${text}.`);
+  });
 }
-
-const namesOf = (entries: readonly { readonly image: string }[]): readonly string[] =>
-  entries.map(({ image }) => image);
 
 /** A smaller difference is no cause for doubt. */
 const unexplainedBytes = 2 ** 30;

@@ -1,5 +1,6 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { ageText, columns, firstOf, type Column } from '../cli/table.ts';
+import { firstOf } from '../../gc/reasons/words.ts';
+import { ageText, columns, type Column } from '../cli/table.ts';
 import type { PlanDocument, Totals } from './document.ts';
 
 /** A node of which only its agent's report was read. */

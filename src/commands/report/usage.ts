@@ -5,7 +5,7 @@ import type {
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/node-usage.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
-import { firstOf } from '../cli/table.ts';
+import { firstOf } from '../../gc/reasons/words.ts';
 
 /** Each is a field of the report, without `Bytes`. */
 const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs', 'orphans', 'other'] as const;

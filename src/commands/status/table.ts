@@ -1,7 +1,8 @@
 import { isStarting } from '../installation/problems.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { ageText, columns, firstOf, paragraph, red, type Column } from '../cli/table.ts';
+import { firstOf } from '../../gc/reasons/words.ts';
+import { ageText, columns, paragraph, red, type Column } from '../cli/table.ts';
 import type { Trouble } from './trouble.ts';
 import type { StatusView } from './view.ts';
 

@@ -1,9 +1,9 @@
+import { firstOf } from '../../gc/reasons/words.ts';
 import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { Screen } from '../cli/live.ts';
 import {
   ageText,
   columns,
-  firstOf,
   fitted,
   longSpanText,
   paragraph,

@@ -1,7 +1,7 @@
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { ObjectFilter } from '../plan/document.ts';
 import type { NodeQuestion, Question } from './question.ts';
-import { firstOf } from '../cli/table.ts';
+import { firstOf } from '../../gc/reasons/words.ts';
 
 export interface AskedPod {
   readonly kind: 'Pod';

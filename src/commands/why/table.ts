@@ -1,7 +1,8 @@
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { ageText, firstOf, shortId, wrapped } from '../cli/table.ts';
+import { firstOf } from '../../gc/reasons/words.ts';
+import { ageText, shortId, wrapped } from '../cli/table.ts';
 import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
 import type { StuckView } from '../plan/stuck.ts';
 import type { NodeView } from './node.ts';

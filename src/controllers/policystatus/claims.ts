@@ -4,10 +4,10 @@ import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import { unmatchedNames, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
-import { staleText } from '../../gc/reasons/words.ts';
+import { counted, noImageText, staleText } from '../../gc/reasons/words.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { holdingClaim } from './hold.ts';
-import { removeEntriesOf, type NodeRollup, type RemovalProgress } from './nodes.ts';
+import { removeEntriesOf, type NodeRollup, type RemovalProgress, type UnmatchedImages } from './nodes.ts';
 import { noPassYet, type Claim, type Obstacles, type PolicyStatus, type StatusFacts } from './status.ts';
 
 /** The conditions of a policy, without their transition times. `hold`: of the last pass, or as stored. */
@@ -34,7 +34,7 @@ function readyClaim(accepted: Claim, degraded: Claim, holding: Claim): Claim {
 }
 
 function acceptedClaim(facts: StatusFacts): Claim {
-  const { policy, selectable } = facts;
+  const { policy, selectable, unmatched } = facts;
   const type = 'Accepted';
   if ('problems' in policy) {
     const message = cut(printable(invalidPolicyText(policy)));
@@ -44,15 +44,22 @@ function acceptedClaim(facts: StatusFacts): Claim {
     .filter(({ isCertain }) => isCertain)
     .map(({ entry, advice }) => `${entry} matches no pod: ${advice.replace(/\.$/, '')}`);
   const selectors = selectingNothing(policy, facts);
+  const images = unmatched === undefined ? [] : matchingNoImage(unmatched);
   // Those of other clusters may be meant: they are no problem.
   const names = unmatchedNames(policy, selectable?.namespaces).map(
     ({ field, entries }) =>
       `no namespace matches ${entries.map((one) => JSON.stringify(one)).join(', ')} of ${field}`,
   );
-  const message = cut(printable(['The policy is valid', ...reasons, ...selectors, ...names].join('; ')));
+  const message = cut(
+    printable(['The policy is valid', ...reasons, ...selectors, ...images, ...names].join('; ')),
+  );
   if (reasons.length > 0) return { type, status: 'True', reason: 'MatchesNothing', message };
-  return { type, status: 'True', reason: selectors.length > 0 ? 'SelectsNothing' : 'Valid', message };
+  const isDoubtful = selectors.length + images.length > 0;
+  return { type, status: 'True', reason: isDoubtful ? 'SelectsNothing' : 'Valid', message };
 }
+
+const matchingNoImage = ({ nodes, lists }: UnmatchedImages): readonly string[] =>
+  lists.map(({ list, patterns }) => noImageText(`on ${counted(nodes, 'node')}`, list, patterns));
 
 /** By the selectors for nodes and namespaces; whether the rest selects pods, only a pass shows. */
 function selectingNothing(
@@ -211,6 +218,8 @@ const isUnsure = ({ inUse, kept, untagged, unknown }: RemovalProgress): boolean 
   inUse + kept === 0 && untagged + unknown > 0;
 
 function removalText({ image, nodes, gone, inUse, kept, untagged, unknown }: RemovalProgress): string {
+  // All are removed, or the entry is misspelt: no report tells these apart.
+  if (nodes > 0 && gone === nodes) return `${image}: matches no image on ${counted(nodes, 'node')}`;
   const others = [
     ...(inUse > 0 ? [`in use on ${inUse}`] : []),
     ...(kept > 0 ? [`kept on ${kept} for another reason`] : []),

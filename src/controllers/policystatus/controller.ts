@@ -11,7 +11,14 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
-import { rollUpNodes, rollUpRemovals, type NodeRollup, type RemovalProgress } from './nodes.ts';
+import {
+  rollUpNodes,
+  rollUpRemovals,
+  rollUpUnmatched,
+  type NodeRollup,
+  type RemovalProgress,
+  type UnmatchedImages,
+} from './nodes.ts';
 import { planStatus, writeAfterMs } from './plan.ts';
 import type { Obstacles, PolicyStatus, StatusFacts } from './status.ts';
 
@@ -95,7 +102,11 @@ export class PolicyStatusController {
     const observed = { nodes: [...nodes.items.values()], reports: [...nodeReports.items.values()] };
     const now = clock.now();
     const { ranked } = policies;
-    return { counts: rollUpNodes(ranked, observed, now), removals: rollUpRemovals(ranked, observed, now) };
+    return {
+      counts: rollUpNodes(ranked, observed, now),
+      removals: rollUpRemovals(ranked, observed, now),
+      unmatched: rollUpUnmatched(ranked, observed, now),
+    };
   }
 
   #selectable(): NonNullable<StatusFacts['selectable']> {
@@ -121,8 +132,10 @@ export class PolicyStatusController {
     const budgets = this.#budgets.get(policy.uid);
     const nodes = rollups?.counts.get(policy.uid);
     const removals = rollups && (rollups.removals.get(policy.uid) ?? []);
+    const unmatched = rollups?.unmatched.get(policy.uid);
     const obstacles = this.#obstaclesTo(policy);
-    const facts = { policy, stored, report, deletedSince, obstacles, selectable, nodes, removals, budgets };
+    const known = { policy, stored, report, deletedSince, obstacles };
+    const facts = { ...known, selectable, nodes, removals, unmatched, budgets };
     const planned = planStatus(facts, clock.now());
     const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
@@ -177,6 +190,7 @@ export class PolicyStatusController {
 interface Rollups {
   readonly counts: ReadonlyMap<string, NodeRollup>;
   readonly removals: ReadonlyMap<string, readonly RemovalProgress[]>;
+  readonly unmatched: ReadonlyMap<string, UnmatchedImages>;
 }
 
 interface Observed {

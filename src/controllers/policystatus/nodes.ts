@@ -1,4 +1,4 @@
-import { nodeMatcher } from '../../api/policy/matching.ts';
+import { hasKeepLabel, nodeMatcher } from '../../api/policy/matching.ts';
 import {
   hasEnded,
   isInvalid,
@@ -6,7 +6,9 @@ import {
   type Policy,
   type RemoveEntry,
 } from '../../api/policy/policy.ts';
+import { patternListNames, patternLists } from '../../api/policy/unmatched.ts';
 import { isFresh } from '../../api/report/fresh.ts';
+import type { UnmatchedEntries } from '../../api/report/node-pass.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 
@@ -121,6 +123,59 @@ function progressOf(
     untagged: left.filter(({ inUse, kept, untagged }) => inUse + kept === 0 && untagged > 0).length,
     unknown: reports.length - left.length,
   };
+}
+
+/** Patterns of nodes.imageGC that match no image on any governed node. */
+export interface UnmatchedImages {
+  /** Number of the governed nodes, but for those with the keep label. */
+  readonly nodes: number;
+  readonly lists: readonly { readonly list: string; readonly patterns: readonly string[] }[];
+}
+
+/** By UID of the policy. A policy is missing while one of its nodes has no fresh report under its present generation. */
+export function rollUpUnmatched(
+  ranked: readonly (Policy | InvalidPolicy)[],
+  { nodes, reports }: ObservedNodes,
+  now: Date,
+): ReadonlyMap<string, UnmatchedImages> {
+  const listing = ranked.flatMap((policy) => {
+    const rule = isInvalid(policy) ? undefined : policy.nodes?.imageGC;
+    const lists = rule && patternLists(rule);
+    return lists && hasPatterns(lists) ? [{ policy, lists }] : [];
+  });
+  // Their agents remove nothing, and compare nothing.
+  const unlabelled = nodes.filter((node) => !hasKeepLabel(node));
+  const governed = listing.length === 0 ? [] : governedNodes(ranked, { nodes: unlabelled, reports }, now);
+  return new Map(
+    listing.flatMap(({ policy, lists }) => {
+      const own = governed.filter(([{ uid }]) => uid === policy.uid);
+      const known = own.flatMap(([, report]) => (isCurrent(report, policy) ? (report.unmatched ?? []) : []));
+      const isWhole = own.length > 0 && known.length === own.length;
+      return isWhole ? [[policy.uid, { nodes: own.length, lists: unmatchedByAll(lists, known) }]] : [];
+    }),
+  );
+}
+
+type PatternLists = ReturnType<typeof patternLists>;
+
+const hasPatterns = (lists: PatternLists): boolean => patternListNames.some((list) => lists[list].length > 0);
+
+const isCurrent = (
+  report: NodeReportFacts | undefined,
+  { uid, generation }: Pick<Policy, 'uid' | 'generation'>,
+): report is NodeReportFacts => report?.policyUid === uid && report.policyGeneration === generation;
+
+function unmatchedByAll(
+  lists: PatternLists,
+  reported: readonly UnmatchedEntries[],
+): UnmatchedImages['lists'] {
+  const unmatched = patternListNames.map((list) => {
+    // Many nodes share one array.
+    const distinct = [...new Set(reported.map((entries) => entries[list]))];
+    const patterns = lists[list].filter((_, index) => distinct.every((indexes) => indexes.includes(index)));
+    return { list, patterns };
+  });
+  return unmatched.filter(({ patterns }) => patterns.length > 0);
 }
 
 const none: NodeRollup = {

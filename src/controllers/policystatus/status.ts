@@ -4,7 +4,7 @@ import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Cluster } from '../../api/policy/unmatched.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
-import type { NodeRollup, RemovalProgress } from './nodes.ts';
+import type { NodeRollup, RemovalProgress, UnmatchedImages } from './nodes.ts';
 
 /** metav1.Condition. */
 export interface Condition {
@@ -32,6 +32,8 @@ export interface StatusFacts {
   readonly nodes?: NodeRollup | undefined;
   /** Of the entries of nodes.imageGC.remove that have not ended; undefined = not known. */
   readonly removals?: readonly RemovalProgress[] | undefined;
+  /** undefined = not known, or the policy has no patterns. */
+  readonly unmatched?: UnmatchedImages | undefined;
   /** undefined = not judged yet, or the policy has no budgets. */
   readonly budgets?: BudgetsReport | undefined;
 }

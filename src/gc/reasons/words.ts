@@ -16,6 +16,18 @@ export const ordinal = (place: number): string => `${place}${endings[ordinals.se
 /** `1 pod`, `2 pods`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
+/** The first `max` names, and the number of the others: `a, b and 2 more`. */
+export function firstOf(names: readonly string[], max: number): string {
+  const more = names.length - max;
+  return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Patterns of a list in nodes.imageGC that match nothing. `where`: such as `on 3 nodes`. */
+export function noImageText(where: string, list: string, patterns: readonly string[]): string {
+  const names = patterns.map((pattern) => JSON.stringify(pattern));
+  return `no image ${where} matches ${firstOf(names, 3)} of nodes.imageGC.${list}`;
+}
+
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Unix milliseconds as RFC 3339. */

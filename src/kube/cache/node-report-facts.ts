@@ -22,7 +22,7 @@ import {
   requestSignals,
   type EvictionRequest,
 } from '../../api/local-storage.ts';
-import type { RemoveProgress } from '../../api/report/node-pass.ts';
+import type { RemoveProgress, UnmatchedEntries } from '../../api/report/node-pass.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
@@ -54,6 +54,8 @@ export interface NodeReportFacts extends Identified {
   readonly requests: readonly EvictionRequest[];
   /** The entries of nodes.imageGC.remove, as the agent reports them. */
   readonly removeList: readonly RemoveProgress[];
+  /** By the lists of the policy above; undefined = unknown, as of an agent that does not report them. */
+  readonly unmatched: UnmatchedEntries | undefined;
   /** The last known usage; undefined = unknown, or not kept. Up to 7 KB of a node with many namespaces. */
   readonly usage?: NamespacesUsage | undefined;
 }
@@ -73,6 +75,7 @@ export interface NamespacesUsage {
 export function nodeReportsResource(keepsUsage = (): boolean => false): Resource<NodeReportFacts> {
   const readUsage = usageReader();
   const entries = new SharedValues<RemoveProgress>();
+  const indexes = new SharedValues<readonly number[]>();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
     const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
     const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
@@ -93,6 +96,7 @@ export function nodeReportsResource(keepsUsage = (): boolean => false): Resource
       ...countsOf(status),
       requests,
       removeList,
+      unmatched: unmatchedOf(status, (list) => indexes.share(list)),
     };
     return isUsageKept ? { ...facts, usage: readUsage(status, before?.usage) } : facts;
   });
@@ -100,7 +104,7 @@ export function nodeReportsResource(keepsUsage = (): boolean => false): Resource
 
 function countsOf(
   status: Unchecked<NodeGCReportStatus>,
-): Omit<NodeReportFacts, keyof Identified | 'requests' | 'removeList' | 'usage'> {
+): Omit<NodeReportFacts, keyof Identified | 'requests' | 'removeList' | 'unmatched' | 'usage'> {
   const reportedAtMs = Date.parse(asText(status.reportTime));
   const policy: Unchecked<NodeGCReportStatusPolicy> = asObject(status.policy);
   const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
@@ -142,6 +146,26 @@ function removeListOf(status: Unchecked<NodeGCReportStatus>): readonly RemovePro
     return [{ image: bounded(asText(one.image), maxPattern), inUse, kept, untagged }];
   });
 }
+
+/** Returns undefined if a list is missing: without it its entries would count as matched. */
+function unmatchedOf(
+  status: Unchecked<NodeGCReportStatus>,
+  share: (indexes: readonly number[]) => readonly number[],
+): UnmatchedEntries | undefined {
+  const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
+  const { keep, only, maximumAgeByImage }: Unchecked<UnmatchedEntries> = asObject(images.unmatched);
+  if (!Array.isArray(keep) || !Array.isArray(only) || !Array.isArray(maximumAgeByImage)) return undefined;
+  const indexesOf = (list: readonly unknown[]): readonly number[] =>
+    share(list.slice(0, maxIndexes).flatMap((index) => countOf(index) ?? []));
+  return {
+    keep: indexesOf(keep),
+    only: indexesOf(only),
+    maximumAgeByImage: indexesOf(maximumAgeByImage),
+  };
+}
+
+/** Bound of the longest of these lists in crds/. */
+const maxIndexes = 256;
 
 /** Bound of a pattern in crds/. */
 const maxPattern = 512;

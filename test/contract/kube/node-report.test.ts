@@ -8,8 +8,8 @@ import { NodeReports, type ReportingNode } from '../../../src/kube/actions/node-
 import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
-import { now } from '../../builders.ts';
-import { facts } from '../../unit/agent/report/builders.ts';
+import { now, policy } from '../../builders.ts';
+import { facts, images } from '../../unit/agent/report/builders.ts';
 import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
 
@@ -33,7 +33,9 @@ const full = (): NodeGCReportStatus => {
   const orphan = { path: '/pods/a', podUid: 'a', sinceMs: now.getTime(), bytes: 2, reason: 'Mounted' };
   const found = { count: 1, bytes: 2, largest: [orphan], isReadOnly: false };
   const orphans = { podDirectories: found, logDirectories: found, podCgroups: found };
-  return planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
+  const unmatched = { keep: [0, 2], only: [], maximumAgeByImage: [], policy: policy() };
+  const known = { orphans, snapshots: { count: 3 }, images: images({ unmatched }) };
+  return planReport(facts(known), undefined, now);
 };
 
 test('a report is created for its Node and contains all written fields', async () => {
@@ -79,6 +81,7 @@ test('the controller reads what the agent wrote', async () => {
   const page = await decodeList(transport.stream({ method: 'GET', path, accept }, signal), codec);
   const report = page.items.find(({ name }) => name === node.name);
   expect(report).toMatchObject({ policyUid: 'uid-default', policyGeneration: 1, imagesRemovable: 2 });
+  expect(report?.unmatched).toEqual({ keep: [0, 2], only: [], maximumAgeByImage: [] });
   expect(report?.reportedAtMs).toBe(now.getTime());
 });
 

@@ -76,6 +76,13 @@ describe('an image on the remove list', () => {
   });
 });
 
+test('a pass compares the patterns of the policy that governs the node with its images', async () => {
+  node.governance = governed({ keep: ['a', 'ngnix'] });
+  await node.pass();
+  const policy = { uid: 'uid-default', generation: 1 };
+  expect(node.inventories.at(-1)?.unmatched).toMatchObject({ keep: [1], policy });
+});
+
 test('images are listed before containers, and containers before the pods are read: newer ones protect', async () => {
   const calls: string[] = [];
   node.runtime.before = (call) => {

@@ -6,6 +6,7 @@ import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/age
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
+import { keptBy } from '../builders.ts';
 import { facts, governedBy, imageRule, nodePod } from './builders.ts';
 
 const given = { governance: governedBy(imageRule()), now };
@@ -126,7 +127,7 @@ test('the remove list counts the images that are left of each entry that has not
   });
   const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
   const listOf = (done: RemovalResults | undefined) =>
-    inventoryOf(made, done, undefined, { ...given, now }).removeList;
+    inventoryOf(made, done, undefined, { ...given, now, policy: undefined }).removeList;
   expect(listOf(undefined)).toEqual([
     { image: 'a', inUse: 1, kept: 1, untagged: 0 },
     { image: 'b', inUse: 0, kept: 1, untagged: 0 },
@@ -134,7 +135,35 @@ test('the remove list counts the images that are left of each entry that has not
   ]);
   const removed = made.removals.filter(({ reason }) => reason === 'RemoveListed');
   expect(listOf(results({ removed }))?.[1]).toEqual({ image: 'b', inUse: 0, kept: 0, untagged: 0 });
-  expect(inventoryOf(plan, undefined, undefined, { ...given, now }).removeList).toBeUndefined();
+  expect(
+    inventoryOf(plan, undefined, undefined, { ...given, now, policy: undefined }).removeList,
+  ).toBeUndefined();
+});
+
+test('the entries that match no image of the node, before the removals of the pass', () => {
+  const remove = [{ image: 'c', untilMs: now.getTime() + 1 }];
+  const rule = imageRule({
+    remove,
+    keep: ['a', 'ngnix', 'docker.io/library/a:*', 'b:2'],
+    only: ['c', 'd'],
+    maximumAgeByImage: ['e', 'a', 'e'].map((pattern) => ({ image: pattern, maximumAgeMs: undefined })),
+  });
+  const governance = governedBy(rule);
+  const { policy } = governance;
+  const given = facts([image('a'), image('b'), image('c')], { containers: [] });
+  const made = planImageGc(given, { governance, now });
+  const done = results({ removed: made.removals });
+  const unmatchedOf = (by: ImageGcPlan) =>
+    inventoryOf(by, done, undefined, { ...given, now, policy }).unmatched;
+  expect(done.removed.map(({ target }) => target.name)).toEqual(['docker.io/library/c:latest']);
+  expect(unmatchedOf(made)).toEqual({
+    policy: { uid: 'uid-default', generation: 1 },
+    keep: [1, 3],
+    only: [1],
+    maximumAgeByImage: [0, 2],
+  });
+  const kept = planImageGc(given, { governance: keptBy('KeepMarked'), now });
+  expect(unmatchedOf(kept)).toBeUndefined();
 });
 
 describe('an image that has lost its tag', () => {
@@ -174,7 +203,7 @@ describe('an image that has lost its tag', () => {
     const given = facts([old, corrected], users);
     const remove = [{ image: pattern, untilMs: now.getTime() + 1 }];
     const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
-    const { removeList } = inventoryOf(made, undefined, undefined, { ...given, now });
+    const { removeList } = inventoryOf(made, undefined, undefined, { ...given, now, policy: undefined });
     expect(removeList).toEqual([{ image: pattern, ...expected }]);
   });
 });

@@ -42,6 +42,9 @@ const removable = (count: number, bytes: number) => ({ images: images({ removabl
 const listing = (inUse: number) => ({
   images: images({ removeList: [{ image: 'a', inUse, kept: 0, untagged: 0 }] }),
 });
+const unmatched = (...keep: readonly number[]) => ({
+  images: images({ unmatched: { keep, only: [], maximumAgeByImage: [], policy: policy() } }),
+});
 const restarted = { passes: [], images: undefined };
 /** The largest first. */
 const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({
@@ -68,6 +71,7 @@ describe('is written', () => {
     ['a minute later, after a large change of numbers', 1, {}, removable(40, 2 * gib)],
     ['a minute later, with another log that is too large', 1, {}, largeLogs('a', 'b')],
     ['a minute later, when an image on the remove list is no longer in use', 1, listing(1), listing(0)],
+    ['a minute later, when the entries that match no image are known', 1, {}, unmatched()],
     ['a minute later, with the first number of its kind', 1, {}, { snapshots: { count: 2 } }],
     ['when the clock was set back', -60],
     ['5 min later, by an agent before its first pass', 5, {}, restarted],
@@ -95,6 +99,7 @@ describe('is not written', () => {
       { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
     ],
     ['for the sizes of the objects that were removed last, after a restart', 4, logSized(gib)],
+    ['for an entry that matches an image again', 4, unmatched(1, 9), unmatched(9)],
     ['for another large image', 4, {}, { images: images({ offenders: [offender({ bytes: gib })] }) }],
     ['by an agent before its first pass', 4, {}, restarted],
   ])('%s', (...row) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { HeldImages, RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
@@ -115,6 +116,19 @@ test('the report has all known facts', () => {
   const none = images({ removable: { count: 0, bytes: 0 } });
   expect(reported({ images: none }).images?.removable?.size).toBe('0');
   expectStorable(full);
+});
+
+test.each<[name: string, of: Partial<Policy> | undefined, expected: object | undefined]>([
+  ['of the present rules', {}, { keep: [0, 2], only: [], maximumAgeByImage: [1] }],
+  ['of an older generation', { generation: 0 }, undefined],
+  ['of another policy', { uid: 'uid-other' }, undefined],
+  ['before the first comparison', undefined, undefined],
+])('the entries that match no image: %s', (_, of, expected) => {
+  const entries = { keep: [0, 2], only: [], maximumAgeByImage: [1] };
+  const unmatched = of && { ...entries, policy: policy(of) };
+  const status = reported({ images: images({ unmatched }) });
+  expect(status.images?.unmatched).toEqual(expected);
+  expectStorable(status);
 });
 
 test('a fact that is not known has no field', () => {

@@ -37,7 +37,7 @@ export const report = (name: string, over: Partial<NodeReportFacts> = {}): NodeR
   ...{ reportedAtMs: now.getTime(), policyUid: 'uid-default', policyGeneration: 1 },
   ...{ degraded: false, keepListAtRisk: false, holding: false },
   ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
-  ...{ storageWarnings: 0, evictionRequests: 0, requests: [], removeList: [] },
+  ...{ storageWarnings: 0, evictionRequests: 0, requests: [], removeList: [], unmatched: undefined },
   ...over,
 });
 

@@ -11,19 +11,21 @@ import type { PolicyStatus } from '../../../../src/controllers/policystatus/stat
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts } from '../../../../src/kube/cache/objects.ts';
 import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
-import { labelled, node, nodesRules, now, policy, terminatedRule } from '../../../builders.ts';
+import {
+  defaultsOf,
+  labelled,
+  minutesAgo,
+  node,
+  nodesRules,
+  now,
+  policy,
+  terminatedRule,
+} from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { namespaceOf } from '../../commands/facts.ts';
-import {
-  broken,
-  conditions,
-  nodesPolicy,
-  passReport,
-  removingPolicy,
-  report as nodeReport,
-} from './builders.ts';
+import { broken, conditions, nodesPolicy, passReport, report as nodeReport } from './builders.ts';
 
 /** The controller, the server that stores the statuses, and its caches. */
 class Environment {
@@ -361,15 +363,22 @@ test('Accepted says that selectors and excluded names match nothing, while the c
   expect(accepted()).toMatchObject({ reason: 'Valid', message: 'The policy is valid' });
 });
 
-test('one pass counts the reports of the nodes for the sums and for the remove list', async () => {
-  const env = new Environment(removingPolicy('default', ['a']));
+test('one pass counts the reports of the nodes for the sums, for the remove list and for the patterns', async () => {
+  const remove = [{ image: 'a', untilMs: minutesAgo(-1) }];
+  const imageGC = { ...defaultsOf('imageGC'), remove, keep: ['b'] };
+  const env = new Environment(policy({ pods: undefined, nodes: nodesRules({ imageGC }) }));
   env.nodes.items.set('1', node('node-1'));
   env.reports.items.set(
     '1',
-    nodeReport('node-1', { removeList: [{ image: 'a', inUse: 1, kept: 0, untagged: 0 }] }),
+    nodeReport('node-1', {
+      removeList: [{ image: 'a', inUse: 1, kept: 0, untagged: 0 }],
+      unmatched: { keep: [0], only: [], maximumAgeByImage: [] },
+    }),
   );
   await env.reconcile();
   const [status] = env.written;
   expect(status?.nodes?.desired).toBe(1);
-  expect(status?.conditions.find(({ type }) => type === 'ImagesRemoved')?.message).toContain('of 1 nodes');
+  const messages = status?.conditions.map(({ message }) => message).join('\n');
+  expect(messages).toContain('gone from 0 of 1 nodes, in use on 1');
+  expect(messages).toContain('no image on 1 node matches "b"');
 });

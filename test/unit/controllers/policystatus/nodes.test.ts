@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import { rollUpNodes, rollUpRemovals } from '../../../../src/controllers/policystatus/nodes.ts';
-import { labelled, minutesAgo, node, now, policy } from '../../../builders.ts';
+import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
+import {
+  rollUpNodes,
+  rollUpRemovals,
+  rollUpUnmatched,
+} from '../../../../src/controllers/policystatus/nodes.ts';
+import { defaultsOf, labelled, minutesAgo, node, nodesRules, now, policy } from '../../../builders.ts';
 import { broken, nodesPolicy, removingPolicy, report } from './builders.ts';
 
 const full = {
@@ -105,4 +110,49 @@ test('the progress of the remove list: what the governed nodes have left of each
       ],
     ],
   ]);
+});
+
+describe('the patterns that match no image on any governed node', () => {
+  const patterns = {
+    keep: ['a', 'b', 'c'],
+    only: ['d'],
+    maximumAgeByImage: [{ image: 'e', maximumAgeMs: 1 }],
+  };
+  const keeping = policy({ nodes: nodesRules({ imageGC: { ...defaultsOf('imageGC'), ...patterns } }) });
+  const entries = (...keep: readonly number[]) => ({
+    unmatched: { keep, only: [0], maximumAgeByImage: [0] },
+  });
+  const others = ['only d', 'maximumAgeByImage e'];
+  const none = { unmatched: { keep: [], only: [], maximumAgeByImage: [] } };
+
+  test.each<[name: string, reports: Readonly<Record<string, Partial<NodeReportFacts>>>, found?: string[]]>([
+    ['on each node alone', { a: entries(0, 1), b: entries(1, 2) }, ['keep b', ...others]],
+    ['every entry matches somewhere', { a: entries(0, 1, 2), b: none }, []],
+    ['a node has not reported', { a: entries(1) }],
+    ['an old report', { a: entries(1), b: { ...entries(1), reportedAtMs: minutesAgo(16) } }],
+    ['another generation', { a: entries(1), b: { ...entries(1), policyGeneration: 0 } }],
+    ['another policy', { a: entries(1), b: { ...entries(1), policyUid: 'uid-other' } }],
+    ['an agent that does not report them', { a: entries(1), b: {} }],
+  ])('%s', (_, reports, found) => {
+    const observed = {
+      nodes: [
+        node('a'),
+        node('b'),
+        node('not governed', { labels: { gpu: 'yes' } }),
+        node('opted out', { labels: { 'gc.dustpan.dev/keep': 'true' } }),
+      ],
+      reports: Object.entries(reports).map(([name, over]) => report(name, over)),
+    };
+    const ranked = [nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }), keeping, broken];
+    const { nodes, lists } = rollUpUnmatched(ranked, observed, now).get('uid-default') ?? {};
+    expect(nodes).toBe(found && 2);
+    expect(lists?.map((one) => `${one.list} ${one.patterns.join()}`)).toEqual(found);
+  });
+
+  test.each<[name: string, of: Policy]>([
+    ['without nodes', keeping],
+    ['without patterns', nodesPolicy('default')],
+  ])('%s nothing is known', (_, of) => {
+    expect(rollUpUnmatched([of], { nodes: [], reports: [] }, now).size).toBe(0);
+  });
 });

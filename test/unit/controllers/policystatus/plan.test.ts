@@ -40,6 +40,7 @@ const noNodes = rollUpNodes([ofNodes], { nodes: [], reports: [] }, now).get('uid
 
 describe('Accepted', () => {
   const selecting = { podSelector: labelled('app', 'x') };
+  const misspelt = { nodes: 3, lists: [{ list: 'keep', patterns: ['ngnix', 'b', 'c', 'd'] }] };
   test.each<[name: string, facts: Partial<StatusFacts>, reason: string]>([
     ['selects some pods', { policy: policy({ pods: selecting }), report: passReport() }, 'Valid'],
     [
@@ -66,6 +67,8 @@ describe('Accepted', () => {
       },
       'Valid',
     ],
+    ['has patterns that match images', { unmatched: { nodes: 3, lists: [] } }, 'Valid'],
+    ['has a pattern that matches no image', { unmatched: misspelt }, 'SelectsNothing'],
     [
       'has a reason that no pod can have',
       {
@@ -78,6 +81,16 @@ describe('Accepted', () => {
   ])('%s', (_, facts, reason) => {
     expect(conditionOf(statusOf(facts), 'Accepted')).toMatchObject({ status: 'True', reason });
   });
+});
+
+test('Accepted names the patterns that match no image', () => {
+  const lists = [
+    { list: 'keep', patterns: ['ngnix', 'b', 'c', 'd'] },
+    { list: 'only', patterns: ['e'] },
+  ];
+  expect(conditionOf(statusOf({ unmatched: { nodes: 3, lists } }), 'Accepted')?.message).toBe(
+    'The policy is valid; no image on 3 nodes matches "ngnix", "b", "c" and 1 more of nodes.imageGC.keep; no image on 3 nodes matches "e" of nodes.imageGC.only',
+  );
 });
 
 describe('the conditions', () => {

@@ -57,6 +57,15 @@ test('reads at most as many requests as an agent lists', () => {
   expect(codec.fromJson(report(Array.from({ length: 40 }, () => request))).requests).toHaveLength(32);
 });
 
+test('the entries that match no image are unknown without each list', () => {
+  const reading = (unmatched: unknown) =>
+    codec.fromJson({ ...stored, status: { images: { unmatched } } }).unmatched;
+  const lists = { keep: [1], only: [2], maximumAgeByImage: [] };
+  expect(reading(lists)).toEqual(lists);
+  expect(reading({ ...lists, keep: Array.from({ length: 300 }, (_, i) => i) })?.keep).toHaveLength(256);
+  for (const name of Object.keys(lists)) expect(reading({ ...lists, [name]: undefined })).toBeUndefined();
+});
+
 test('reuses the list of requests while its content is the same', () => {
   const before = codec.fromJson(report([request], '1'));
   const known = new Map([['r1', before]]);
@@ -86,6 +95,7 @@ const stored = {
         { image: 'd', inUse: 0, kept: 0 },
         { image: 'e', inUse: 0, kept: 0, untagged: 0 },
       ],
+      unmatched: { keep: [0, 'x', 2.5, -1, 7], only: [], maximumAgeByImage: [3] },
     },
     containers: { removable: 4 },
     units: [
@@ -100,7 +110,7 @@ const empty = {
   ...{ reportedAtMs: undefined, policyUid: '', policyGeneration: 0, degraded: false, keepListAtRisk: false },
   holding: false,
   ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
-  ...{ storageWarnings: 0, evictionRequests: 0, requests: [], removeList: [] },
+  ...{ storageWarnings: 0, evictionRequests: 0, requests: [], removeList: [], unmatched: undefined },
 };
 
 test.each([
@@ -117,6 +127,7 @@ test.each([
         { image: 'a:1*', inUse: 1, kept: 0, untagged: 0 },
         { image: 'e', inUse: 0, kept: 0, untagged: 0 },
       ],
+      unmatched: { keep: [0, 7], only: [], maximumAgeByImage: [3] },
     },
   },
   { name: 'a report without a status', report: { metadata: stored.metadata }, expected: empty },
