@@ -1,4 +1,5 @@
 import { expect, test as sequential } from 'vitest';
+import { policyManifest } from '../../manifests.ts';
 import { type LogLine, until } from '../built.ts';
 import { ControllerEnvironment, podOn, policy } from './environment.ts';
 
@@ -30,6 +31,34 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
   bed.api.store.apply(policy('Enforce'));
   await until('all collected', () => bed.podCount === 0);
   await until('it is reported', () => bed.condition('Enforcing') === 'True ModeEnforce');
+});
+
+test('the report of a node decides about the remove list, and about patterns that match no image', async () => {
+  await using bed = await ControllerEnvironment.open();
+  const { store } = bed.api;
+  const until1h = `${new Date(Date.now() + 3_600_000).toISOString().slice(0, 19)}Z`;
+  const rules = { keep: ['base', 'ngnix'], remove: [{ image: 'app:1', until: until1h }] };
+  store.apply(policyManifest('default', { mode: 'Enforce', nodes: { imageGC: rules } }));
+  const { uid, generation } = store.get('GCPolicy', 'default')?.metadata ?? {};
+  const report = (inUse: number, keep: readonly number[]): void => {
+    const removeList = [{ image: 'app:1', inUse, untagged: 0, kept: 0 }];
+    const unmatched = { keep, only: [], maximumAgeByImage: [] };
+    store.apply({
+      ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },
+      status: {
+        reportTime: new Date().toISOString(),
+        policy: { name: 'default', uid, observedGeneration: generation },
+        images: { removeList, unmatched },
+      },
+    });
+  };
+  report(1, [1]);
+  bed.start();
+  await until('an image is left', () => bed.condition('ImagesRemoved') === 'False ImagesLeft');
+  await until('a pattern is named', () => bed.condition('Accepted') === 'True SelectsNothing');
+  report(0, []);
+  await until('the image is removed', () => bed.condition('ImagesRemoved') === 'True Removed');
+  await until('all patterns match', () => bed.condition('Accepted') === 'True Valid');
 });
 
 test('SIGTERM during a pass: the 32 requests in flight end, no other begins, the lease is released, exit 0', async () => {

@@ -60,6 +60,10 @@ describe('tables', () => {
       },
     ],
   };
+  const unmatched = {
+    reason: 'SelectsNothing',
+    message: 'The policy is valid; no image on 3 nodes matches "ngnix" of nodes.imageGC.keep',
+  };
   const autopilot = { controllers: [{ ...controller, noAgents: 'Autopilot rejects them' }], agents: [] };
   const withNodes = policy('default', {
     spec: { pods: {}, nodes: {} },
@@ -90,6 +94,10 @@ describe('tables', () => {
   const views = {
     'a policy in trouble, and a node': statusView([inTrouble], [freeing]),
     'unknown reports': statusView([inTrouble], undefined),
+    'a pattern that matches no image': statusView(
+      [policy('a', { conditions: [condition('Accepted', 'True', unmatched)] })],
+      [],
+    ),
     'nothing may be read': viewOf(
       { policies: undefined, reports: undefined, installation: unknown, nodes: undefined },
       now,
