@@ -1,4 +1,5 @@
 import type { StorageUsage } from '../api/local-storage.ts';
+import type { NodeGCReport } from '../api/gen/nodegcreport.gen.ts';
 import type { DiskSpace } from '../api/report/node-pass.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { InForceByName } from '../gc/hold.ts';
@@ -42,6 +43,8 @@ export interface PlanFacts {
   readonly reports: readonly NodeReportFacts[];
   /** What uses the disks, by all reports; undefined = the reports are not known. */
   readonly usage?: readonly ReportedUsage[] | undefined;
+  /** What all reports say of the state of their nodes; undefined = the reports are not known. */
+  readonly nodeStates?: readonly NodeGCReport[] | undefined;
   /** How to read the objects of those nodes too, in one sentence; undefined = nothing can be added. */
   readonly moreNodes?: string | undefined;
   /** Nodes that were requested and could not be read, and why. */
@@ -60,11 +63,12 @@ export interface PlanFacts {
 export const reportedBy = (
   known: ByUid<ReportWithUsage> | undefined,
   read: readonly string[],
-): Pick<PlanFacts, 'reports' | 'usage'> => {
+): Pick<PlanFacts, 'reports' | 'usage' | 'nodeStates'> => {
   const reports = known && [...known.values()];
   return {
     reports: reports?.filter(({ name }) => !read.includes(name)) ?? [],
     usage: reports?.map(({ reported }) => reported),
+    nodeStates: reports?.map(({ state }) => state),
   };
 };
 

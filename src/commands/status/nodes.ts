@@ -30,7 +30,7 @@ const pressures: readonly (readonly [taint: string, reason: string, message: str
 ];
 
 /** Nodes that are not ready, or short of something. */
-export const troubledNodes = (nodes: readonly OwnNode[] = []): readonly NodeState[] =>
+export const troubledNodes = (nodes: readonly Omit<OwnNode, 'labels'>[] = []): readonly NodeState[] =>
   nodes.flatMap(({ name, ready, readyChangedAtMs, taintKeys }) => {
     const command = `kubectl describe node ${name}`;
     const notReady = {

@@ -86,14 +86,31 @@ export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
-    ...troubledNodes(facts.nodes).map((one) => ({ ...one, kind: 'Node', severity: 'NodeState' }) as const),
-    ...(reports ?? []).flatMap((report) =>
-      ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
-    ),
+    ...ofNodes(facts, now),
   ];
   // The problems of the nodes themselves are more precise.
   const areNodesNamed = all.some(({ severity }) => severity === 'NodeDegraded');
-  const shown = all.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed));
+  return grouped(all.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed)));
+}
+
+/** The problems of these nodes alone, as `troublesOf` has them. */
+export const nodeTroubles = (facts: NodesFacts, now: Date): readonly Trouble[] =>
+  grouped(ofNodes(facts, now));
+
+interface NodesFacts extends Pick<StatusFacts, 'reports'> {
+  readonly nodes: Parameters<typeof troubledNodes>[0];
+}
+
+/** By the nodes' own objects, and by the reports of their agents. */
+const ofNodes = ({ nodes, reports = [] }: NodesFacts, now: Date): readonly Named[] => [
+  ...troubledNodes(nodes).map((one) => ({ ...one, kind: 'Node', severity: 'NodeState' }) as const),
+  ...reports.flatMap((report) =>
+    ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
+  ),
+];
+
+/** Worst first; the same problem of several objects is listed once. */
+function grouped(shown: readonly Named[]): readonly Trouble[] {
   const groups = new Map<string, [Named, ...Named[]]>();
   for (const one of shown.toSorted((a, b) => rank(a) - rank(b))) {
     const key = JSON.stringify([one.severity, one.kind, one.reason, one.message]);

@@ -3,15 +3,20 @@ import type { NodeFacts } from '../../kube/cache/objects.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision } from '../plan/document.ts';
 import { stuckIn } from '../plan/stuck.ts';
+import { nodeTroubles, type Trouble } from '../status/trouble.ts';
 
 /** What the API server knows of a node, as far as it matters to dustpan. */
 export interface NodeView {
   readonly ready: boolean;
   /** Whether the objects on the node were read, too. */
   readonly read: boolean;
+  /** Whether a report of its agent is known. */
+  readonly reported: boolean;
+  /** Its problems as dustpan status lists them, worst first. */
+  readonly problems: readonly Trouble[];
   /** What its out-of-service taint does; null = it has none. */
   readonly taint: string | null;
-  /** When the command helps; null = nothing is wrong with the node. */
+  /** How to remove a taint that stayed; null = none did. */
   readonly advice: string | null;
   readonly command: string | null;
   /** Its stuck pods, longest first, as `namespace/name`. */
@@ -31,23 +36,24 @@ export function nodeView(
 ): NodeView | undefined {
   const node = nodeNamed(name, facts);
   if (node === undefined) return undefined;
+  const reports = facts.nodeStates?.filter(({ metadata }) => metadata?.name === name) ?? [];
   const stuck = stuckIn(facts, decisions, now, ({ nodeName }) => nodeName === name);
   return {
     ready: node.ready,
     read: facts.parts.length > 0,
-    ...stateOf(node),
+    reported: reports.length > 0,
+    problems: nodeTroubles({ nodes: [node], reports }, now),
+    ...taintOf(node),
     stuckPods: stuck.map(({ pod }) => `${pod.namespace}/${pod.name}`),
   };
 }
 
-function stateOf(node: NodeFacts): Pick<NodeView, 'taint' | 'advice' | 'command'> {
-  const { name, ready } = node;
+function taintOf(node: NodeFacts): Pick<NodeView, 'taint' | 'advice' | 'command'> {
+  const { name } = node;
   if (hasTaintLeft(node))
     return { taint: taintLeftText(name), advice: 'Remove the taint', command: removeTaint(name) };
-  if (ready) return { taint: null, advice: null, command: null };
   const taint = isOutOfService(node)
     ? 'It has the out-of-service taint: a GCPolicy in mode Enforce with pods.outOfService deletes its terminating pods.'
     : null;
-  const advice = 'Its conditions and latest Events say more';
-  return { taint, advice, command: `kubectl describe node ${name}` };
+  return { taint, advice: null, command: null };
 }

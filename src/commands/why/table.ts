@@ -36,7 +36,7 @@ export function whyTable(document: ExplanationDocument, width = 80): string {
 
 function nothingText({ object }: ExplanationDocument): string {
   if (object.kind === 'Pod') return 'Whether it would be deleted is not known.';
-  if (object.kind === 'Node') return 'The node is not warned about.';
+  if (object.kind === 'Node') return 'Whether the node has problems is not known.';
   return 'There is no decision about it alone: it is kept or removed with the object that it belongs to.';
 }
 
@@ -87,21 +87,37 @@ function stuckSection(
 }
 
 function nodeSection(
-  { ready, read, taint, advice, command, stuckPods }: NodeView,
-  { object, explanations }: ExplanationDocument,
+  view: NodeView,
+  { object, explanations, generatedAt }: ExplanationDocument,
   width: number,
 ): readonly string[] {
   const row = rowOf(width);
   const subject = 'text' in object ? `Node ${object.text}` : 'Its node';
-  const warning = read && explanations.length === 0 ? ', and dustpan does not warn about it' : '';
+  const { ready, problems, taint, advice, command, stuckPods } = view;
   return [
-    `${subject} is ${ready ? 'ready' : 'not ready'}${warning}`,
+    `${subject} is ${ready ? 'ready' : 'not ready'}${remarkOn(view, explanations.length)}`,
+    ...problems.flatMap((one) => [
+      ...row('Problem', `${one.reason}: ${one.message}`),
+      ...row(
+        'Since',
+        one.since === null ? '' : `${one.since}, ${ageText(one.since, new Date(generatedAt))} ago`,
+      ),
+      // Not wrapped, so that it can be copied.
+      `    ${printable(one.command)}`,
+    ]),
     ...row('Taint', taint ?? ''),
     ...row('Stuck pods', firstOf(stuckPods, maxHolders)),
     ...row('Remedy', advice === null ? '' : `${advice}:`),
     // Not wrapped, so that it can be copied.
     ...(command === null ? [] : [`    ${printable(command)}`]),
   ];
+}
+
+/** That nothing is wrong is known only if its objects and its report are. */
+function remarkOn({ read, reported, problems, taint }: NodeView, warnings: number): string {
+  if (!reported) return ', and no report of its agent is known';
+  const isFine = read && warnings === 0 && problems.length === 0 && taint === null;
+  return isFine ? ', and dustpan does not warn about it' : '';
 }
 
 /** The other formats list all. */

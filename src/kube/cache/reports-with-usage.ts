@@ -1,17 +1,24 @@
+import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type {
+  NodeGCReport,
+  NodeGCReportStatus,
+  NodeGCReportStatusCondition,
+  NodeGCReportStatusUnit,
   NodeGCReportStatusUsage,
   NodeGCReportStatusUsageFileSystem,
   NodeGCReportStatusUsageNamespace,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isObject } from '../../api/json.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { asText } from '../codec/json.ts';
+import { asObject, asText, type Unchecked } from '../codec/json.ts';
 import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
 import { reportedUsage, type ReportedUsage } from './node-usage.ts';
 import { inJson, reportsPath, type Resource } from './resources.ts';
 
 export interface ReportWithUsage extends NodeReportFacts {
   readonly reported: ReportedUsage;
+  /** What shows the problems of the node: the conditions, the results of the units, and their times. */
+  readonly state: NodeGCReport;
 }
 
 /** The reports of all nodes, for a command that ends: the controller has no memory for the usage. */
@@ -19,7 +26,11 @@ export function reportsWithUsage(): Resource<ReportWithUsage> {
   const { codec } = nodeReportsResource();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json) => {
     const { usage, ...reported } = reportedUsage(json);
-    return { ...codec.fromJson(json), reported: { ...reported, usage: usage && possible(usage) } };
+    return {
+      ...codec.fromJson(json),
+      reported: { ...reported, usage: usage && possible(usage) },
+      state: stateIn(json),
+    };
   });
 }
 
@@ -35,6 +46,31 @@ function possible(usage: NodeGCReportStatusUsage): NodeGCReportStatusUsage | und
     otherNamespaces,
   };
 }
+
+/** A list with an impossible entry is unknown. */
+function stateIn(json: unknown): NodeGCReport {
+  const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
+  const { name, creationTimestamp }: Unchecked<V1ObjectMeta> = asObject(metadata);
+  const { reportTime, conditions, units }: Unchecked<NodeGCReportStatus> = asObject(stored);
+  return {
+    metadata: { name: asText(name), creationTimestamp: timeOrUnknown(creationTimestamp) },
+    status: {
+      reportTime: timeOrUnknown(reportTime),
+      conditions: isListOf(conditions, isCondition) ? conditions : undefined,
+      units: isListOf(units, isUnit) ? units : undefined,
+    },
+  };
+}
+
+const timeOrUnknown = (value: unknown): string | undefined => (isTime(value) ? value : undefined);
+
+const isCondition = (value: unknown): value is NodeGCReportStatusCondition =>
+  isObject(value) &&
+  ['type', 'status', 'reason', 'message'].every((field) => typeof value[field] === 'string') &&
+  isTime(value['lastTransitionTime']);
+
+const isUnit = (value: unknown): value is NodeGCReportStatusUnit =>
+  isObject(value) && typeof value['result'] === 'string' && isTime(value['lastPassTime']);
 
 const isTime = (value: unknown): value is string => parseRfc3339(asText(value)) !== undefined;
 

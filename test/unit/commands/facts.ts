@@ -34,6 +34,7 @@ export interface Facts {
   readonly jobs?: readonly JobFacts[] | undefined;
   readonly part?: Partial<NodePart>;
   readonly reports?: readonly NodeReportFacts[];
+  readonly nodeStates?: PlanFacts['nodeStates'];
   readonly openBreakers?: PlanFacts['openBreakers'];
   readonly inForce?: PlanFacts['inForce'];
   /** Skips quarantines. */
@@ -67,6 +68,7 @@ export function factsOf(facts: Facts): PlanFacts {
     replicaSets: jobs && new Map(),
     parts: part === undefined ? [] : [partOf(part)],
     reports: facts.reports ?? [],
+    nodeStates: facts.nodeStates,
     notes: [],
   };
 }

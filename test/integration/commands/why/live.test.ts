@@ -129,18 +129,35 @@ test.each([
   expect(stderr).toMatch(new RegExp(`^dustpan: [^\\n]+; ${what} cannot be read: [^\\n]*\\n$`));
 });
 
-const reportRemoved = (node: string, status: object): void => {
+const reportOf = (node: string, status: object): void => {
   const kind = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport' };
   api.store.apply({ ...kind, metadata: { name: node }, status });
 };
+
+test('names the problem that the agent of a node reports, as status does', async () => {
+  const condition = {
+    type: 'KeepListAtRisk',
+    status: 'True',
+    reason: 'DiskNearSignal',
+    message: 'It is near',
+  };
+  const lastTransitionTime = '2026-01-15T11:00:00Z';
+  reportOf('node-2', { conditions: [{ ...condition, lastTransitionTime }] });
+  const { code, stdout } = await why('node', 'node-2');
+  expect(code).toBe(0);
+  expect(flat(stdout)).toMatch(/ Problem DiskNearSignal: It is near Since 2026-01-15T11:00:00Z, /);
+  expect(flat((await dustpan(['status', `--kubeconfig=${api.kubeconfigFile}`])).stdout)).toContain(
+    'It is near',
+  );
+});
 
 test('explains a removed image by the reports of the nodes', async () => {
   const entry = {
     ...{ id: `sha256:${'a'.repeat(64)}`, name: 'docker.io/library/nginx:1.27', time: '2026-01-15T10:00:00Z' },
     ...{ reason: 'Space', policy: 'nodes' },
   };
-  reportRemoved('node-1', { images: { lastRemoved: [entry] } });
-  reportRemoved('node-2', { images: { lastRemoved: [{ ...entry, time: '2026-01-15T11:00:00Z' }] } });
+  reportOf('node-1', { images: { lastRemoved: [entry] } });
+  reportOf('node-2', { images: { lastRemoved: [{ ...entry, time: '2026-01-15T11:00:00Z' }] } });
   const all = await why('image', 'nginx:1.27');
   expect({ code: all.code, stderr: all.stderr }).toEqual({ code: 0, stderr: '' });
   expect(flat(all.stdout)).toMatch(
@@ -173,7 +190,7 @@ test('explains a removed container or log by the reports of the nodes, also wher
     { ...directory, reason: 'OrphanedLogs' },
     { ...container, reason: 'PodGone' },
   ];
-  reportRemoved('node-1', { containers: { lastRemoved } });
+  reportOf('node-1', { containers: { lastRemoved } });
   expect(flat((await why('container', 'cccc')).stdout)).toMatch(
     /^Container main of pod default\/api \(cccccccccccc\) on node-1 was removed: PodGone Meaning .* Policy GCPolicy nodes When 2026-01-15T10:00:00Z, /,
   );

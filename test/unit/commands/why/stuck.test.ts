@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { whyTable } from '../../../../src/commands/why/table.ts';
-import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, pod, podWait, policy } from '../../../builders.ts';
+import { condition, minutesAgo as timeBefore, installation, report } from '../status/fixtures.ts';
 import { outOfServiceNode } from '../../controllers/podgc/rows.ts';
 import type { Facts } from '../facts.ts';
 import { explained } from './catalogue.ts';
@@ -107,6 +110,12 @@ test('why names what holds a stuck pod, and the command that helps', async () =>
   await expect(text.join('\n')).toMatchFileSnapshot('./__snapshots__/stuck.txt');
 });
 
+const nearFull = condition('KeepListAtRisk', 'True', {
+  reason: 'DiskNearSignal',
+  message:
+    "The image file system is near the kubelet's eviction signal (imagefs.available below 15 %, its default), at which it removes every unused image",
+});
+
 /** About node-1, which was not read unless there is a part. */
 const nodeCases: Readonly<Record<string, Facts>> = {
   'a taint that stayed': cases['a taint that stayed'] ?? {},
@@ -114,6 +123,14 @@ const nodeCases: Readonly<Record<string, Facts>> = {
   'out of service': cases['a dead node that is out of service'] ?? {},
   'a dead node': cases['a dead node'] ?? {},
   'ready, with a pod that has ended': ending({ deletionAtMs: minutesAgo(9) }),
+  'ready, it was read, and only other agents report': { part: {}, nodeStates: [report('node-2')] },
+  'ready, it was read, and its agent reports nothing': { part: {}, nodeStates: [report('node-1')] },
+  'a taint that stayed, it was read, and its agent reports': {
+    ...cases['a taint that stayed'],
+    ...{ part: {}, nodeStates: [report('node-1')] },
+  },
+  'a disk that is almost full': { part: {}, nodeStates: [report('node-1', { conditions: [nearFull] })] },
+  'only its objects are known': { nodes: undefined, part: {} },
 };
 
 test('why names what is wrong with a node, and its stuck pods, by its object alone', async () => {
@@ -122,4 +139,42 @@ test('why names what is wrong with a node, and its stuck pods, by its object alo
       `# ${name}\n\n${whyTable(explained({ kind: 'node', text: 'node-1', node: 'node-1' }, facts))}`,
   );
   await expect(text.join('\n')).toMatchFileSnapshot('./__snapshots__/nodes.txt');
+});
+
+const elsewhere = condition('Degraded', 'True', { reason: 'PassFailed', message: 'On the other node' });
+const failedUnit = { name: 'imagegc', result: 'Failed', lastPassTime: timeBefore(2) } as const;
+
+test.each<readonly [string, Partial<NodeFacts>, NodeGCReportStatus, readonly string[]]>([
+  ['nothing', {}, { conditions: [condition('KeepListAtRisk', 'False')] }, []],
+  ['a disk near the signal of the kubelet', {}, { conditions: [nearFull] }, ['DiskNearSignal']],
+  [
+    'a unit that failed, and pressure',
+    {},
+    {
+      conditions: [
+        condition('PressureAhead', 'True', { reason: 'ThresholdAhead' }),
+        condition('Degraded', 'True', { reason: 'PassFailed' }),
+      ],
+      units: [failedUnit],
+    },
+    ['PassFailed', 'ThresholdAhead'],
+  ],
+  ['an agent that is silent', {}, { reportTime: timeBefore(20) }, ['Stale']],
+  [
+    'a node that is lost and short of memory',
+    { ready: false, readyChangedAtMs: minutesAgo(9), taintKeys: ['node.kubernetes.io/memory-pressure'] },
+    { conditions: [nearFull] },
+    ['NotReady', 'MemoryPressure', 'DiskNearSignal'],
+  ],
+])('why has each problem of a node that status has: %s', (_, over, status, reasons) => {
+  const reports = [report('node-1', status), report('node-2', { conditions: [elsewhere] })];
+  const facts = { nodes: [node('node-1', over)], nodeStates: reports };
+  const why = explained({ kind: 'node', text: 'node-1', node: 'node-1' }, facts);
+  const { trouble } = viewOf(
+    { policies: [], reports, installation, nodes: facts.nodes },
+    new Date(why.generatedAt),
+  );
+  const ofNode = trouble.filter(({ names }) => names.includes('node-1'));
+  expect(why.node?.problems).toEqual(ofNode);
+  expect(ofNode.map(({ reason }) => reason)).toEqual(reasons);
 });

@@ -43,6 +43,38 @@ test.each<{ readonly name: string; readonly lists: Partial<Record<'fileSystems' 
   expect(usage).toMatchObject({ ...usable, ...unknown });
 });
 
+const condition = { type: 'Degraded', status: 'True', reason: 'PassFailed', message: 'it failed' };
+const lists = {
+  conditions: [{ ...condition, lastTransitionTime: measuredTime }],
+  units: [{ name: 'imagegc', result: 'Failed', lastPassTime: measuredTime }],
+};
+const unknownConditions = { ...lists, conditions: undefined };
+const unknownUnits = { ...lists, units: undefined };
+
+test.each<readonly [string, object, object]>([
+  ['all', lists, lists],
+  ['no conditions', { units: lists.units }, unknownConditions],
+  ['a condition without a time', { ...lists, conditions: [condition] }, unknownConditions],
+  ['a condition that is no object', { ...lists, conditions: ['x'] }, unknownConditions],
+  [
+    'a condition without a message',
+    { ...lists, conditions: [{ ...condition, message: 1 }] },
+    unknownConditions,
+  ],
+  ['units that are no list', { ...lists, units: {} }, unknownUnits],
+  ['a unit without a time', { ...lists, units: [{ result: 'Idle', lastPassTime: 'now' }] }, unknownUnits],
+  ['a unit that is no object', { ...lists, units: [3] }, unknownUnits],
+])('the state in a report with %s', (_, status, expected) => {
+  const report = {
+    metadata: { name: 'node-1', uid: 'r1', creationTimestamp: 'never' },
+    status: { ...status, reportTime: measuredTime },
+  };
+  expect(codec.fromJson(report).state).toEqual({
+    metadata: { name: 'node-1', creationTimestamp: undefined },
+    status: { ...expected, reportTime: measuredTime },
+  });
+});
+
 test('a field of a newer agent does no harm', () => {
   const newer = { ...disk, mountpoint: '/var', snapshotter: { name: 'zfs' } };
   expect(read({ measuredTime, fileSystems: [newer] }).reported.usage?.fileSystems).toEqual([newer]);
