@@ -5,6 +5,8 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 export interface Installation {
   readonly controllers: readonly Controller[] | undefined;
   readonly agents: readonly Workload[] | undefined;
+  /** The Lease that all releases share, read where no Deployment was found. `unknown` = it may not be read; undefined = there is none. */
+  readonly clusterLease?: Lease | 'unknown' | undefined;
   /** Only of workloads that are not complete; of others nobody needs them. */
   readonly pods: readonly OwnPod[];
   readonly warnings: readonly Warning[];
@@ -133,7 +135,7 @@ export function isLed({
 }
 
 /** Whether somebody holds the Lease, as far as its times show. */
-function isHeld(lease: Lease | undefined): lease is Lease {
+export function isHeld(lease: Lease | undefined): lease is Lease {
   if (lease === undefined || lease.holder === '') return false;
   const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
   return Date.parse(lease.readTime) < endMs + toleranceMs;

@@ -29,11 +29,15 @@ const install = 'helm install dustpan helm/dustpan -n dustpan-system --create-na
 const upgrade = ({ instance, namespace }: Pick<Workload, 'instance' | 'namespace'>, values: string): string =>
   `helm upgrade ${instance || 'dustpan'} helm/dustpan -n ${namespace} --reset-then-reuse-values ${values}`;
 
-/** All problems of the installation. Nothing that could not be read is one. */
-export function installationProblems(found: Installation, now: Date): readonly InstallationProblem[] {
+/** All problems of the installation. Nothing that could not be read is one. `isLedUnseen`: a controller works whose Deployment was not found. */
+export function installationProblems(
+  found: Installation,
+  now: Date,
+  isLedUnseen: boolean,
+): readonly InstallationProblem[] {
   const { controllers = [], agents = [], unread } = found;
   const isWholeCluster = !unread.some((what) => /^(deployments|daemonsets) of all namespaces$/.test(what));
-  const hasNoController = controllers.length === 0 && isWholeCluster;
+  const hasNoController = controllers.length === 0 && isWholeCluster && !isLedUnseen;
   if (hasNoController && agents.length === 0) return [notInstalled(found)];
   return [
     ...missingKinds(found),

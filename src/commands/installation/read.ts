@@ -66,7 +66,8 @@ export async function readInstallation(
   const workloads = [...(controllers ?? []), ...(agents ?? [])];
   const isComplete = workloads.every(({ desired, ready }) => ready >= desired);
   const namespaces = [...new Set(workloads.map(({ namespace }) => namespace))];
-  const [pods, warnings, missingRights] = await Promise.all([
+  const [shared, pods, warnings, missingRights] = await Promise.all([
+    controllers === undefined || controllers.length === 0 ? read.lease(clusterLease) : undefined,
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
     // Always: a watch goes on for minutes after its right was taken away.
@@ -76,6 +77,7 @@ export async function readInstallation(
   return {
     controllers,
     agents,
+    clusterLease: shared,
     pods,
     warnings,
     missingRights,
@@ -256,11 +258,11 @@ class InstallationReader {
     const name = valueOf('--leader-elect-resource-name') ?? 'dustpan-controller';
     const controller = { ...workload, leaseName: { namespace, name } };
     if (valueOf('--leader-elect') === 'false') return { ...controller, lease: 'off' };
-    const led = { ...controller, lease: await this.#lease(controller.leaseName) };
-    return { ...led, waitsFor: waitsFor(led, await this.#lease(clusterLease)) };
+    const led = { ...controller, lease: await this.lease(controller.leaseName) };
+    return { ...led, waitsFor: waitsFor(led, await this.lease(clusterLease)) };
   }
 
-  async #lease({ namespace, name }: Controller['leaseName']): Promise<Exclude<Controller['lease'], 'off'>> {
+  async lease({ namespace, name }: Controller['leaseName']): Promise<Exclude<Controller['lease'], 'off'>> {
     const scope = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}`;
     const found = await this.#get(
       `${scope}/leases/${encodeURIComponent(name)}`,

@@ -3,7 +3,7 @@ import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 import { ageText, columns, paragraph, red, type Column } from '../cli/table.ts';
-import type { Trouble } from './trouble.ts';
+import { isOfInstallation, type Trouble } from './trouble.ts';
 import type { StatusView } from './view.ts';
 
 interface Screen {
@@ -46,7 +46,8 @@ const verdicts = {
   Unknown: 'It is not known whether dustpan works',
 } as const satisfies Record<StatusView['verdict'], string>;
 
-function verdictText({ verdict, controllers, agents, noAgents, trouble }: StatusView, now: Date): string {
+function verdictText(view: StatusView, now: Date): string {
+  const { controllers, agents, signs, noAgents, trouble } = view;
   const parts = [
     ...(controllers ?? []).map(({ version, leader, leaderSince }) =>
       leader === null
@@ -57,17 +58,26 @@ function verdictText({ verdict, controllers, agents, noAgents, trouble }: Status
     ...(agents ?? []).map(
       ({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node', 'nodes')}`,
     ),
+    ...signs,
     ...(noAgents === null
       ? []
       : [`no agents on nodes: ${noAgents}, so spec.nodes of policies has no effect`]),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
   ];
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
-  // A workload that is only just there has no problem yet.
-  const isYoung = verdict === 'DoesNotWork' && trouble.length === 0;
-  const worst = verdict === 'NotInstalled' ? '' : worstText(trouble);
-  const first = isYoung ? 'dustpan starts: nothing acts yet' : `${verdicts[verdict]}${worst}`;
-  return `${[first, ...parts].join('; ')}.${starting}`;
+  return `${[headline(view, now), ...parts].join('; ')}.${starting}`;
+}
+
+function headline({ verdict, controllers, trouble }: StatusView, now: Date): string {
+  if (verdict === 'NotInstalled') return verdicts[verdict];
+  // A Deployment that is only just there has no problem yet, and matters more than what a node has.
+  const isYoung =
+    !trouble.some(isOfInstallation) &&
+    controllers?.some((one) => one.ready === 0 && isStarting(one, now)) === true;
+  if (verdict === 'DoesNotWork' && (isYoung || trouble.length === 0))
+    return 'dustpan starts: nothing acts yet';
+  if (isYoung) return `${verdicts[verdict]}; the controller starts, and none of its pods is ready yet`;
+  return `${verdicts[verdict]}${worstText(trouble)}`;
 }
 
 /** The first problem, so that nobody reads only that dustpan works. */

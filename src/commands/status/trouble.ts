@@ -39,6 +39,10 @@ export interface Trouble {
   readonly reportTime: string | null;
 }
 
+/** Whether it is a problem of dustpan itself. */
+export const isOfInstallation = ({ kind }: Pick<Trouble, 'kind'>): boolean =>
+  !['GCPolicy', 'Node', 'Blocked'].includes(kind);
+
 /** Worst first: something is not installed or does not run, a policy does nothing, a node does not work, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
 const severities = [
   'Installation',
@@ -68,14 +72,14 @@ interface Named extends Found {
   readonly name: string;
 }
 
-/** All problems, worst first; the same problem of several objects is listed once. */
-export function troublesOf(facts: StatusFacts, now: Date): readonly Trouble[] {
+/** All problems, worst first; the same problem of several objects is listed once. `isLedUnseen`: a controller works whose Deployment was not found. */
+export function troublesOf(facts: StatusFacts, isLedUnseen: boolean, now: Date): readonly Trouble[] {
   const { policies, reports, installation } = facts;
   const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
   const ranked = rankPolicies(read.map(({ parsed }) => parsed)).filter(isValid);
   const late = whyNoAgents(installation) === undefined ? lateNodes(facts, now) : () => 0;
   const all: readonly Named[] = [
-    ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
+    ...installationProblems(installation, now, isLedUnseen).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
     ),
     ...blockedWork(installation, requestedBy(reports), now).flatMap(({ names, ...problem }) =>

@@ -6,7 +6,8 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, whyNoAgents, type Controller, type Workload } from '../installation/facts.ts';
 import { excludedNodes } from '../installation/problems.ts';
 import { fullestFirst } from '../top/nodes.ts';
-import { earliest, troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
+import { signsOf, type Signs } from './signs.ts';
+import { earliest, isOfInstallation, troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */
 export type StatusView = ReturnType<typeof statusView>;
@@ -14,7 +15,8 @@ export type StatusView = ReturnType<typeof statusView>;
 /** Problems worst first, policies in the order in which they claim objects. */
 export function statusView(facts: StatusFacts, now: Date) {
   const { policies, reports, installation } = facts;
-  const trouble = troublesOf(facts, now);
+  const signs = signsOf(facts, now);
+  const trouble = troublesOf(facts, signs.controller !== undefined, now);
   const troubled = new Set(trouble.flatMap(({ kind, names }) => (kind === 'Node' ? names : [])));
   const nodes = reports?.map((report) => nodeRow(report, troubled)).toSorted(byNeed);
   const stored = new Map(policies?.map((policy) => [policy.metadata?.name ?? '', policy]));
@@ -26,11 +28,13 @@ export function statusView(facts: StatusFacts, now: Date) {
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'Status',
-    verdict: verdictOf(facts, trouble),
+    verdict: verdictOf(facts, trouble, signs),
     trouble,
     /** null = they may not be read. */
     controllers: installation.controllers?.map(controllerRow) ?? null,
     agents: installation.agents?.map(workloadRow) ?? null,
+    /** What shows that dustpan works although its Deployment, or its DaemonSet, was not found. */
+    signs: [signs.controller, signs.agents].filter((sign) => sign !== undefined),
     /** Why no node has an agent, where that is no problem: the platform, or a value of the chart. */
     noAgents: orNull(whyNoAgents(installation)),
     /** Nodes without an agent by the values of the chart. */
@@ -48,17 +52,21 @@ export function statusView(facts: StatusFacts, now: Date) {
 /** InPart: something of the installation is in trouble, or a node is not ready. */
 type Verdict = 'Works' | 'WorksInPart' | 'DoesNotWork' | 'NotInstalled' | 'Unknown';
 
-function verdictOf({ installation, nodes }: StatusFacts, trouble: readonly Trouble[]): Verdict {
+function verdictOf({ installation, nodes }: StatusFacts, trouble: readonly Trouble[], signs: Signs): Verdict {
   const { controllers, agents } = installation;
   const isNoNodeReady = nodes !== undefined && nodes.length > 0 && !nodes.some(({ ready }) => ready);
   if (trouble.some(({ reason }) => reason === 'NotInstalled')) return 'NotInstalled';
   const parts = [
-    ...(controllers ?? [undefined]).map((one) => one && isLed(one)),
-    ...(agents ?? [undefined]).map((one) => one && one.ready > 0 && !isNoNodeReady),
+    ...(signs.controller === undefined
+      ? (controllers ?? [undefined]).map((one) => one && isLed(one))
+      : [true]),
+    ...(signs.agents === undefined
+      ? (agents ?? [undefined]).map((one) => one && one.ready > 0 && !isNoNodeReady)
+      : [!isNoNodeReady]),
   ];
   if (!parts.includes(true)) return parts.includes(undefined) ? 'Unknown' : 'DoesNotWork';
-  const isOfPart = ({ kind, reason }: Trouble): boolean =>
-    !['GCPolicy', 'Node', 'Blocked'].includes(kind) || (kind === 'Node' && reason === 'NotReady');
+  const isOfPart = (one: Trouble): boolean =>
+    isOfInstallation(one) || (one.kind === 'Node' && one.reason === 'NotReady');
   return trouble.some(isOfPart) ? 'WorksInPart' : 'Works';
 }
 

@@ -163,7 +163,9 @@ const textOf = ({ kind, names, reason, message, command }: InstallationProblem):
   `${kind} ${names.join(', ')}: ${reason}\n  ${message}\n  ${command}\n`;
 
 test('the problems of the installation, and what holds up removals, are those of the file', async () => {
-  const found = Object.entries(cases).map(([name, one]) => [name, installationProblems(one, now)] as const);
+  const found = Object.entries(cases).map(
+    ([name, one]) => [name, installationProblems(one, now, false)] as const,
+  );
   const held = [
     'Events of the controller',
     blockedWork({ ...installation, blocked }, undefined, now),

@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { GCPolicy } from '../../../../src/api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { ageText } from '../../../../src/commands/cli/table.ts';
-import { rightsOf, type Right } from '../../../../src/api/policy/needs.ts';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
-import { parsePolicy } from '../../../../src/api/policy/policy-spec.ts';
+import type { Right } from '../../../../src/api/policy/needs.ts';
 import type { Installation } from '../../../../src/commands/installation/facts.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
@@ -89,6 +87,11 @@ describe('tables', () => {
   };
   const [first, second] = nodes;
   const lost = { ...first, ready: false, readyChangedAtMs: now.getTime() - 240_000 };
+  const justMade = { ready: 0, createdTime: minutesAgo(0.1) };
+  const young = {
+    controllers: [{ ...controller, ...justMade, lease: undefined }],
+    ...{ agents: [{ ...agents, ...justMade }], nodes: [lost, second] },
+  };
   const full = { ...second, taintKeys: ['node.kubernetes.io/disk-pressure'] };
 
   const views = {
@@ -120,6 +123,20 @@ describe('tables', () => {
     ),
     'problems of the installation': of(broken),
     'not installed': of({ controllers: [], agents: [] }),
+    'installed by other means, with fresh passes and reports': viewOf(
+      {
+        policies: [policy('default', { spec: { pods: {} } })],
+        reports: [report('node-1'), report('node-2')],
+        installation: { ...installation, controllers: [], agents: [] },
+        nodes,
+      },
+      now,
+    ),
+    'a controller that was installed a moment ago, agents that work, and a node that is not ready': of({
+      ...young,
+      agents: [agents],
+    }),
+    'installed a moment ago, and a node is not ready': of(young),
     'a platform without agents, and a policy for nodes': of(autopilot, [withNodes]),
     'the fullest disks': statusView(
       [],
@@ -359,23 +376,18 @@ describe('problems', () => {
     expect(problems(policies, reports)).toEqual(expected);
   });
 
-  test('a right that the values of the chart leave out is a problem of the policy alone, with the values that grant it', () => {
-    const spec = { pods: { terminated: { keepPerOwner: 1 } } };
+  test('the command for a right that the values of the chart leave out sets the value that grants it', () => {
     const degraded = condition('Degraded', 'True', { reason: 'MissingRights', message: 'It may not' });
-    const { kind, namespace, serviceAccount } = controller;
-    const lacks = (rights: readonly Right[]): Installation => ({
-      ...installation,
-      missingRights: [{ kind, namespace, serviceAccount, rights }],
-    });
-    const stored = policy('a', { spec, conditions: [degraded] });
-    const facts = { policies: [stored], reports: [], nodes: [] };
-    const optional = rightsOf(parsePolicy(stored) as Policy).filter(({ values }) => values !== undefined);
-    const commandsOf = (found: Installation): readonly string[] =>
-      viewOf({ ...facts, installation: found }, now).trouble.map(({ command }) => command);
-    expect(commandsOf(lacks(optional))).toEqual([
-      expect.stringMatching(/^helm upgrade .* --set rbac.jobs=true --set rbac.replicaSets=true$/),
-    ]);
-    expect(commandsOf(installation)).toEqual(['kubectl describe gcpolicy a']);
+    const spec = { pods: { terminated: { protectUnfinishedJobs: true } } };
+    const policies = [policy('a', { spec, conditions: [degraded] })];
+    const commandsOf = (rights: readonly Right[]): readonly string[] => {
+      const missingRights = [{ ...controller, rights }];
+      const facts = { policies, reports: [], nodes: [], installation: { ...installation, missingRights } };
+      return viewOf(facts, now).trouble.map(({ command }) => command);
+    };
+    const listJobs = { verb: 'list', group: 'batch', resource: 'jobs', values: ['rbac.jobs'] };
+    expect(commandsOf([listJobs])).toEqual([expect.stringMatching(/^helm upgrade .* --set rbac.jobs=true$/)]);
+    expect(commandsOf([])).toEqual(['kubectl describe gcpolicy a']);
   });
 
   test('degraded nodes are listed by their own reports, or by the policy where reports cannot be read', () => {
