@@ -25,9 +25,12 @@ export interface InstallationProblem {
   readonly since?: string | undefined;
 }
 
-const install = 'helm install dustpan helm/dustpan -n dustpan-system --create-namespace';
+/** The chart in a checkout, as README installs it: no command shows from where a release was installed. */
+export const chart = 'helm/dustpan';
+
+const install = `helm install dustpan ${chart} -n dustpan-system --create-namespace`;
 const upgrade = ({ instance, namespace }: Pick<Workload, 'instance' | 'namespace'>, values: string): string =>
-  `helm upgrade ${instance || 'dustpan'} helm/dustpan -n ${namespace} --reset-then-reuse-values ${values}`;
+  `helm upgrade ${instance || 'dustpan'} ${chart} -n ${namespace} --reset-then-reuse-values ${values}`;
 
 /** All problems of the installation. Nothing that could not be read is one. `isLedUnseen`: a controller works whose Deployment was not found. */
 export function installationProblems(

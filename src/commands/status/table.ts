@@ -1,4 +1,4 @@
-import { isStarting } from '../installation/problems.ts';
+import { chart, isStarting } from '../installation/problems.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
@@ -20,11 +20,18 @@ export function statusTable(view: StatusView, { now, width, colours }: Screen): 
     // Not wrapped, so that it can be copied.
     `    ${printable(trouble.command)}`,
   ]);
+  const namesChart = view.trouble.slice(0, maxTroubles).some(({ command }) => command.includes(chart));
   const more = view.trouble.length - maxTroubles;
   const sections = [
     [
       ...paragraph(verdictText(view, now), width),
       ...troubles,
+      ...(namesChart
+        ? paragraph(
+            `${chart} is the chart in a checkout of dustpan: run the command there, or name your chart.`,
+            width,
+          )
+        : []),
       ...(more > 0 ? [`And ${more} more problems; -o json has all.`] : []),
     ],
     [...totalLines(view), ...limitLines(view)].flatMap((line) => paragraph(line, width)),

@@ -40,9 +40,11 @@ function acceptedClaim(facts: StatusFacts): Claim {
     const message = cut(printable(invalidPolicyText(policy)));
     return { type, status: 'False', reason: 'InvalidPolicy', message };
   }
-  const reasons = reasonDoubts(policy)
-    .filter(({ isCertain }) => isCertain)
-    .map(({ entry, advice }) => `${entry} matches no pod: ${advice.replace(/\.$/, '')}`);
+  const doubts = reasonDoubts(policy);
+  const reasons = doubts.map(
+    ({ entry, advice, isCertain }) =>
+      `${entry} ${isCertain ? 'matches' : 'probably matches'} no pod: ${advice.replace(/\.$/, '')}`,
+  );
   const selectors = selectingNothing(policy, facts);
   const images = unmatched === undefined ? [] : matchingNoImage(unmatched);
   // Those of other clusters may be meant: they are no problem.
@@ -53,7 +55,8 @@ function acceptedClaim(facts: StatusFacts): Claim {
   const message = cut(
     printable(['The policy is valid', ...reasons, ...selectors, ...images, ...names].join('; ')),
   );
-  if (reasons.length > 0) return { type, status: 'True', reason: 'MatchesNothing', message };
+  if (doubts.some(({ isCertain }) => isCertain))
+    return { type, status: 'True', reason: 'MatchesNothing', message };
   const isDoubtful = selectors.length + images.length > 0;
   return { type, status: 'True', reason: isDoubtful ? 'SelectsNothing' : 'Valid', message };
 }

@@ -78,6 +78,15 @@ describe('Accepted', () => {
       },
       'MatchesNothing',
     ],
+    [
+      'has a reason that is like a known one: another component may give it',
+      {
+        policy: policy({
+          pods: { terminated: terminatedRule({ ttlByReason: [{ reason: 'evicted', ttlMs: 1 }] }) },
+        }),
+      },
+      'Valid',
+    ],
   ])('%s', (_, facts, reason) => {
     expect(conditionOf(statusOf(facts), 'Accepted')).toMatchObject({ status: 'True', reason });
   });
@@ -432,12 +441,14 @@ test('control characters in the name of a field are escaped', () => {
   expect(accepted).not.toMatch(raw);
 });
 
-test('entries of ttlByReason that can match no pod are named with the spelling that works', () => {
-  const ttlByReason = ['Init:Error', 'OutOf*', 'Evicted,Shutdown'].map((reason) => ({ reason, ttlMs: 1 }));
+test('entries of ttlByReason that can match no pod, or probably match none, are named with the spelling that works', () => {
+  const ttlByReason = ['Init:Error', 'OutOf*', 'Evicted,Shutdown', 'evicted', 'CrashLoopBackOff'].map(
+    (reason) => ({ reason, ttlMs: 1 }),
+  );
   const status = statusOf({ policy: policy({ pods: { terminated: terminatedRule({ ttlByReason }) } }) });
   expect(conditionOf(status, 'Accepted')).toMatchObject({
     status: 'True',
     message:
-      'The policy is valid; pods.terminated.ttlByReason[0].reason "Init:Error" matches no pod: write "Error": kubectl adds the prefix to the reason of an init container; pods.terminated.ttlByReason[2].reason "Evicted,Shutdown" matches no pod: write one entry for each reason: Evicted and Shutdown',
+      'The policy is valid; pods.terminated.ttlByReason[0].reason "Init:Error" matches no pod: write "Error": kubectl adds the prefix to the reason of an init container; pods.terminated.ttlByReason[2].reason "Evicted,Shutdown" matches no pod: write one entry for each reason: Evicted and Shutdown; pods.terminated.ttlByReason[3].reason "evicted" probably matches no pod: did you mean Evicted?; pods.terminated.ttlByReason[4].reason "CrashLoopBackOff" probably matches no pod: only a waiting container has this reason',
   });
 });
