@@ -131,20 +131,25 @@ const withObstacle = (open: Trouble, obstacle: Trouble): Trouble =>
 
 /** Why the controller decides nothing, or cannot do what it decides. */
 function obstacleOf({ missingRights, staleCaches }: Obstacles): Trouble {
-  if (missingRights.length > 0) {
-    const values = valuesThatGrant(missingRights).map((value) => `${value}=true`);
-    const advice =
-      values.length === 0
-        ? ''
-        : `. Set ${values.join(' and ')} in the values of the chart, or remove from the policy what needs the rights`;
-    return {
-      reason: 'MissingRights',
-      message: `The ServiceAccount of the controller may not ${missingRights.map(rightText).join(', ')}; what needs these rights is not done${advice}`,
-    };
-  }
-  if (staleCaches.length === 0) return undefined;
-  const message = `The controller has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(staleCaches)}`;
-  return { reason: 'CacheStale', message: cut(message) };
+  const reason = missingRights.length > 0 ? 'MissingRights' : 'CacheStale';
+  const texts = [
+    ...(missingRights.length > 0 ? [missingText(missingRights)] : []),
+    ...(staleCaches.length > 0
+      ? [
+          `The controller has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(staleCaches)}`,
+        ]
+      : []),
+  ];
+  return texts.length === 0 ? undefined : { reason, message: cut(texts.join('. ')) };
+}
+
+function missingText(missing: Obstacles['missingRights']): string {
+  const values = valuesThatGrant(missing).map((value) => `${value}=true`);
+  const advice =
+    values.length === 0
+      ? ''
+      : `. Set ${values.join(' and ')} in the values of the chart, or remove from the policy what needs the rights`;
+  return `The ServiceAccount of the controller may not ${missing.map(rightText).join(', ')}; what needs these rights is not done${advice}`;
 }
 
 function podTrouble(report: PolicyPassReport | undefined): Trouble {
