@@ -6,6 +6,7 @@ import type { Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import { maxAges, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -254,7 +255,10 @@ export class NodePressureManager {
 
 type Outcome = Pick<NodePassReport, 'result' | 'message'>;
 
-/** Short: a threshold is still crossed although all was removed that could be, or that the policy selects. Unknown: a signal has no current value. */
+/**
+ * Short: a threshold is still crossed although all was removed that could be, or that the policy selects. Unknown: a signal has no current value, or
+ * no pod can be evicted because their usage is not measured.
+ */
 function outcomeOf({ plan, unknown }: Decided): Outcome {
   const ungoverned = plan.warnings.flatMap(({ reason, target: { ungoverned: by } }) =>
     by === undefined ? [] : [`${reason}: ${ungovernedText[by]}`],
@@ -266,6 +270,12 @@ function outcomeOf({ plan, unknown }: Decided): Outcome {
     };
   if (ungoverned.length > 0) return { result: 'Short', message: ungoverned.join(' ') };
   if (unknown.length > 0) return { result: 'Unknown', message: `no current value of ${unknown.join(', ')}` };
+  const unmeasured = plan.kept.filter(({ reason }) => reason === 'UsageUnknown').length;
+  if (unmeasured > 0)
+    return {
+      result: 'Unknown',
+      message: `no pod is evicted: the usage of ${counted(unmeasured, 'pod')} is not known`,
+    };
   return { result: plan.demands.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
 }
 
