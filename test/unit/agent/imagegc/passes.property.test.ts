@@ -8,6 +8,7 @@ import { node as nodeFacts, nodesRules, policy } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { imageRule, nameOf, nodePod } from './builders.ts';
 import { spec } from '../localstorage/builders.ts';
+import { expectSaid } from '../report/said.ts';
 import { Node } from './environment.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'] as const;
@@ -118,7 +119,7 @@ class World {
   }
 }
 
-test('whatever cannot be read, a pass removes only what `plan` lists, and nothing by its age that was in use', async () => {
+test('whatever cannot be read, a pass removes only what `plan` lists, and nothing by its age that was in use; what it does not know is in condition, metric and status', async () => {
   let removed = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -133,7 +134,9 @@ test('whatever cannot be read, a pass removes only what `plan` lists, and nothin
           world.apply(one);
           const listed = world.planned();
           const there = new Set(node.runtime.images.map(({ id }) => id));
-          const { result } = await node.pass();
+          const { requests } = node;
+          const report = await node.pass();
+          const { result } = report;
           for (const { id } of node.runtime.images) there.delete(id);
           removed += there.size;
           // After a long gap the agent's images are younger than those of the state file that a plan reads.
@@ -145,6 +148,13 @@ test('whatever cannot be read, a pass removes only what `plan` lists, and nothin
           for (const { id } of byAge)
             expect(world.unusedMs(id)).toBeGreaterThanOrEqual(maximumAgeMs - hourMs);
           if (one.failing === 'listContainers' || one.failing === 'listImages') expect(result).toBe('Failed');
+          // The API server is asked only about an image that is due.
+          const isUnknown = one.failing === 'live' ? node.requests > requests : one.failing !== undefined;
+          await expectSaid(isUnknown ? 'imagegc' : undefined, report, {
+            governance: () => node.governance,
+            clock: node.clock,
+            images: () => node.inventories.at(-1),
+          });
         }
       },
     ),

@@ -7,6 +7,7 @@ import { governNode } from '../../../../src/api/policy/node-governance.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import { node as nodeFacts, nodesRules, policy } from '../../../builders.ts';
 import { storagePod } from '../localstorage/builders.ts';
+import { expectSaid } from '../report/said.ts';
 import { pressurePolicy } from './builders.ts';
 import { Node } from './environment.ts';
 
@@ -89,7 +90,17 @@ async function plannedOn(node: Node): Promise<readonly string[]> {
   );
 }
 
-test('whatever is measured late or not at all, a pass requests only what `plan` lists, by current measurements, and what it does not know is no success', async () => {
+const isUnknown = ({ isDown, age }: Step): boolean => isDown || age * minuteMs > maxAges.signalMs;
+
+/** What the pass of a step did not know; undefined = nothing that it needed. */
+async function unknownIn(node: Node, step: Step): Promise<string | undefined> {
+  if (isUnknown(step)) return step.isDown ? 'ECONNREFUSED' : 'nodefs.available';
+  const kept = await node.registry.getSingleMetric('dustpan_kept_objects')?.get();
+  const unmeasured = kept?.values.find(({ labels: { reason } }) => reason === 'UsageUnknown')?.value ?? 0;
+  return unmeasured > 0 && node.requests.length === 0 ? 'the usage of' : undefined;
+}
+
+test('whatever is measured late or not at all, a pass requests only what `plan` lists, by current measurements, and what it does not know is no success, and in condition, metric and status', async () => {
   let requested = 0;
   await fc.assert(
     fc.asyncProperty(fc.noBias(fc.array(step, { minLength: 1, maxLength: 5 })), async (steps) => {
@@ -98,8 +109,12 @@ test('whatever is measured late or not at all, a pass requests only what `plan` 
         apply(node, one);
         await node.pass(one.passes).catch(() => undefined);
         const requests = node.inventory?.requests ?? [];
-        const isUnknown = one.isDown || one.age * minuteMs > maxAges.signalMs;
-        if (isUnknown) {
+        await expectSaid(await unknownIn(node, one), node.last, {
+          governance: () => node.governance,
+          clock: node.clock,
+          pressure: () => node.inventory,
+        });
+        if (isUnknown(one)) {
           expect(requests).toEqual([]);
           expect(['Failed', 'Unknown']).toContain(node.last?.result);
           continue;

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
+import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { isInvalid } from '../../../../src/api/policy/policy.ts';
-import { isFinished } from '../../../../src/api/pod-phase.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
+import { isTerminated } from '../../../../src/controllers/podgc/facts.ts';
+import { PolicyStatusController } from '../../../../src/controllers/policystatus/controller.ts';
+import { policyStatusMetrics } from '../../../../src/controllers/policystatus/metrics.ts';
+import type { Condition, PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type {
   JobFacts,
   NamespaceFacts,
@@ -10,10 +14,14 @@ import type {
   PodFacts,
   ReplicaSetFacts,
 } from '../../../../src/kube/cache/objects.ts';
+import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { Store } from '../../../../src/kube/cache/reflector.ts';
+import { reportableStale, staleAfterMs } from '../../../../src/kube/cache/staleness.ts';
 import { owner, terminatedRule } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
-import { FakeCluster } from '../../../fakes/cluster.ts';
+import { FakeCluster, FakeRecorder, storeOf } from '../../../fakes/cluster.ts';
+import { silentLogger } from '../../../fakes/logger.ts';
+import { policy as storedPolicy, statusView } from '../../commands/status/fixtures.ts';
 import { facts, given, rarely, unlimited, withRules, type Given, type Seen } from './arbitraries.ts';
 import { worlds } from '../../../worlds.ts';
 import { environmentOf } from './environment.ts';
@@ -50,10 +58,12 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** The objects of a random cluster as a list returns them; the finish of each pod is in its status. */
+/** The objects of a random cluster as a list returns them; the finish of each pod is in its status: `plan` does not know since when a controller has seen it. */
 class World {
   readonly cluster: FakeCluster;
   readonly clock = new FakeClock();
+  /** Of the last pass that has ended. */
+  reports: ReadonlyMap<string, PolicyPassReport> = new Map();
   readonly #others: {
     readonly namespaces: ReadonlyMap<string, NamespaceFacts>;
     readonly jobs: ReadonlyMap<string, JobFacts>;
@@ -62,7 +72,10 @@ class World {
 
   constructor({ pods, trueFinishMs, nodes, namespaces, jobsFinished }: Seen) {
     this.cluster = new FakeCluster(
-      pods.map((one) => ({ ...one, finishedAtMs: isFinished(one) ? trueFinishMs.get(one.uid) : undefined })),
+      pods.map((one) => ({
+        ...one,
+        finishedAtMs: isTerminated(one) ? trueFinishMs.get(one.uid) : undefined,
+      })),
       [...(nodes?.values() ?? [])],
     );
     const common = { namespace: 'default', resourceVersion: '1' };
@@ -153,13 +166,110 @@ const ownedPods: fc.Arbitrary<readonly [Seen, Given]> = fc.tuple(facts, given).m
   })),
 ]);
 
-test('whatever part of the caches is complete, and whoever leads, a pass deletes only what `plan` lists', async () => {
+interface Unknown {
+  readonly release: ReturnType<typeof environmentOf>;
+  readonly partial: readonly Resource[];
+  /** Requests that the API server refuses. */
+  readonly lostVerb: 'get' | 'delete' | undefined;
+}
+
+/** The condition of each policy that is Degraded after a pass of the leader. The metric has these, and `dustpan status` lists them. */
+async function degradedIn(
+  { cluster, clock, reports }: World,
+  { policies }: Given,
+  { partial, lostVerb, sinceMs }: Unknown & { readonly sinceMs: number },
+): Promise<ReadonlyMap<string, Condition>> {
+  const registry = new Registry();
+  const stored: (readonly [string, PolicyStatus])[] = [];
+  const caches = partial.map((of) => {
+    const resource = of.toLowerCase();
+    return { resource, stale: { resource, sinceMs, error: undefined } };
+  });
+  const controller = new PolicyStatusController({
+    policies: { ranked: policies, storedStatus: () => undefined },
+    nodes: storeOf(cluster.nodes, !partial.includes('nodes')),
+    namespaces: storeOf(new Map<string, never>(), false),
+    nodeReports: storeOf(new Map<string, never>(), false),
+    writeStatus: ({ name }, status) => {
+      stored.push([name, status]);
+      return Promise.resolve();
+    },
+    staleCaches: () => reportableStale(caches, clock.monotonicMs()),
+    missingRights: () => (lostVerb === 'delete' ? [{ verb: 'delete', group: '', resource: 'pods' }] : []),
+    holdsLease: () => true,
+    recorder: new FakeRecorder(),
+    clock,
+    metrics: policyStatusMetrics(registry),
+    log: silentLogger,
+  });
+  controller.observe(reports);
+  await controller.reconcile(new AbortController().signal);
+  const degraded = new Map(
+    stored.flatMap(([name, { conditions }]) =>
+      conditions
+        .filter(({ type, status }) => type === 'Degraded' && status === 'True')
+        .map((one) => [name, one]),
+    ),
+  );
+  const metric = await registry.getSingleMetric('dustpan_policy_condition')?.get();
+  const shown = metric?.values.filter(
+    ({ labels: { type, status } }) => type === 'Degraded' && status === 'True',
+  );
+  expect(shown?.map(({ labels: { policy } }) => policy).toSorted()).toEqual([...degraded.keys()].sort());
+  const asStored = stored.map(([name, status]) =>
+    storedPolicy(name, { ...status, conditions: [...status.conditions] }),
+  );
+  const { trouble } = statusView(asStored, [], clock.now());
+  for (const [name, { reason }] of degraded)
+    expect(trouble.filter(({ names }) => names.includes(name)).map((one) => one.reason)).toContain(reason);
+  return degraded;
+}
+
+/** How many objects a release has not decided about: its checks right before deletions since it started, and its last plan without the owners of pods. */
+async function undecidedBy({ metrics }: Unknown['release']) {
+  const [skipped, kept] = [await metrics.skipped.get(), await metrics.kept.get()];
+  const sumOf = ({ values }: typeof kept, isOne: (reason: string) => boolean): number =>
+    values
+      .filter(({ labels: { reason } }) => isOne(String(reason)))
+      .reduce((sum, { value }) => sum + value, 0);
+  return {
+    unverified: sumOf(skipped, (reason) => reason.endsWith('Unknown')),
+    withoutOwners: sumOf(kept, (reason) => reason === 'OwnersUnknown'),
+  };
+}
+
+/** Expects that condition, metric and status show what has been unknown for two minutes, and nothing if all is known; returns the reasons. */
+async function expectSaid(world: World, how: Given, unknown: Unknown): Promise<readonly string[]> {
+  const { release, partial, lostVerb } = unknown;
+  const sinceMs = world.clock.monotonicMs();
+  const before = await undecidedBy(release);
+  world.cluster.fault((verb) => (verb === lostVerb ? new Error('forbidden') : undefined));
+  world.clock.advance(staleAfterMs);
+  const result = await release.pass().catch(() => 'failed');
+  const degraded = await degradedIn(world, how, { ...unknown, sinceMs });
+  const text = [...degraded.values()].map(({ message }) => message).join();
+  for (const { name } of how.policies.filter((one) => !isInvalid(one)))
+    for (const resource of partial.filter((of) => alwaysNeeded.has(of)))
+      expect(degraded.get(name)?.message).toContain(resource);
+  const { unverified, withoutOwners } = await undecidedBy(release);
+  if (result !== 'waiting' && withoutOwners > 0) expect(text).toMatch(/jobs|replicasets/);
+  const isUndone = result === 'failed' || unverified > before.unverified;
+  if (isUndone) expect(degraded.size).toBeGreaterThan(0);
+  const reasons = [...degraded.values()].map(({ reason }) => reason);
+  if (partial.length === 0 && !isUndone && lostVerb !== 'delete')
+    expect(reasons.filter((reason) => reason !== 'Tripped')).toEqual([]);
+  return reasons;
+}
+
+test('whatever part of the caches is complete, and whoever leads, a pass deletes only what `plan` lists, and what it has not known for two minutes is in condition, metric and status', async () => {
   let deleted = 0;
+  const said = new Set<string>();
   await fc.assert(
     fc.asyncProperty(
       fc.noBias(fc.oneof(fc.tuple(facts, given), ownedPods)),
       fc.noBias(steps),
-      async ([seen, limited], passes) => {
+      fc.constantFrom(undefined, undefined, 'get', 'delete'),
+      async ([seen, limited], passes, lostVerb) => {
         const how = withRules(limited, unlimited);
         const world = new World(seen);
         const [first] = how.policies;
@@ -170,6 +280,7 @@ test('whatever part of the caches is complete, and whoever leads, a pass deletes
             ...world.caches(() => step),
             clock: world.clock,
             holdsLease: () => step.isLeader && step.by === name,
+            onPass: (reports) => (world.reports = reports),
           });
           environment.policies.ranked = how.policies;
           return environment;
@@ -187,9 +298,14 @@ test('whatever part of the caches is complete, and whoever leads, a pass deletes
           if (step.partial.some((of) => alwaysNeeded.has(of))) expect(result).toBe('waiting');
           expect(step.isLeader ? gone.filter((uid) => !listed.has(uid)) : gone).toEqual([]);
         }
+        step = { ...step, isLeader: true };
+        const release = releases[step.by];
+        for (const reason of await expectSaid(world, how, { release, partial: step.partial, lostVerb }))
+          said.add(reason);
       },
     ),
     worlds,
   );
   expect(deleted).toBeGreaterThan(100);
+  expect([...said].sort()).toEqual(['CacheStale', 'MissingRights', 'NotVerified', 'Tripped']);
 });
