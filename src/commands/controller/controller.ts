@@ -85,7 +85,7 @@ const statusPeriodMs = 10_000;
 const evictionPeriodMs = 10_000;
 /** An agent reports a change of the usage at most once a minute. */
 const budgetsPeriodMs = 30_000;
-const rightsPeriodMs = 60_000;
+const rightsPeriodMs = 30_000;
 const lastStatusMs = 3_000;
 
 async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
@@ -162,7 +162,7 @@ function cachesOf(
   });
 }
 
-/** Reviews the rights of this process each minute: a watch goes on for minutes after its right was taken away. */
+/** Reviews the rights of this process every 30 s: a watch goes on for minutes after its right was taken away. */
 function reviewing(
   base: Base,
   { rights, policySet }: { readonly rights: OwnRights; readonly policySet: PolicySet },

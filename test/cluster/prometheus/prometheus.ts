@@ -34,6 +34,8 @@ export interface Prometheus extends AsyncDisposable {
 }
 
 export interface Scrape {
+  /** The address of each job; by default Prometheus discovers what `publish` has published. */
+  readonly targets?: Readonly<Record<string, string>>;
   /** `https` with the token of Prometheus' own account; the CA is a file. */
   readonly tls?: { readonly caFile: string; readonly token: boolean };
 }
@@ -82,16 +84,27 @@ export async function publish(cluster: Cluster, component: string, port: number)
 
 const startTimeoutMs = 120_000;
 
-/** Starts Prometheus with dustpan's alerts; it finds its targets by itself, and labels them as the chart's monitors do. */
+/** Starts Prometheus with dustpan's alerts; it labels its targets as the chart's monitors do. */
 export async function startPrometheus(cluster: Cluster, scrape: Scrape): Promise<Prometheus> {
   const [port = 0] = await freePorts(1);
   const dir = join(cluster.dir, `prometheus-${port}`);
   const url = `http://127.0.0.1:${port}`;
   await mkdir(dir);
-  const tokenFile = join(dir, 'token');
-  await writeFile(tokenFile, await kubectl(cluster, ['create', 'token', account, '-n', namespace]));
   const config = join(dir, 'prometheus.yaml');
-  await writeFile(config, dump(configOf(cluster, tokenFile, scrape)));
+  await writeFile(
+    config,
+    dump({
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+      rule_files: [join(repositoryRoot(), 'helm/dustpan/files/rules.yaml')],
+      scrape_configs:
+        scrape.targets === undefined
+          ? [await discovery(cluster, dir, scrape)]
+          : Object.entries(scrape.targets).map(([job, address]) => ({
+              job_name: job,
+              static_configs: [{ targets: [address] }],
+            })),
+    }),
+  );
   const process = new PartProcess({
     name: 'prometheus',
     command: 'prometheus',
@@ -108,7 +121,10 @@ export async function startPrometheus(cluster: Cluster, scrape: Scrape): Promise
   return handleOf(url, process);
 }
 
-function configOf({ url, caFile }: Cluster, tokenFile: string, { tls }: Scrape): object {
+async function discovery(cluster: Cluster, dir: string, { tls }: Scrape): Promise<object> {
+  const { url, caFile } = cluster;
+  const tokenFile = join(dir, 'token');
+  await writeFile(tokenFile, await kubectl(cluster, ['create', 'token', account, '-n', namespace]));
   const authorization = { credentials_file: tokenFile };
   const secure = {
     scheme: 'https',
@@ -116,29 +132,23 @@ function configOf({ url, caFile }: Cluster, tokenFile: string, { tls }: Scrape):
     ...(tls?.token === true && { authorization }),
   };
   return {
-    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
-    rule_files: [join(repositoryRoot(), 'helm/dustpan/files/rules.yaml')],
-    scrape_configs: [
+    job_name: 'dustpan',
+    ...(tls && secure),
+    kubernetes_sd_configs: [
       {
-        job_name: 'dustpan',
-        ...(tls && secure),
-        kubernetes_sd_configs: [
-          {
-            ...{ role: 'endpointslice', api_server: url, namespaces: { names: [namespace] } },
-            ...{ authorization, tls_config: { ca_file: caFile } },
-          },
-        ],
-        relabel_configs: [
-          { source_labels: ['__meta_kubernetes_endpointslice_port_name'], regex: 'metrics', action: 'keep' },
-          {
-            ...{ source_labels: ['__meta_kubernetes_endpointslice_label_component'], target_label: 'job' },
-            replacement: 'dustpan-$1',
-          },
-          { source_labels: ['__meta_kubernetes_namespace'], target_label: 'namespace' },
-          { source_labels: ['__meta_kubernetes_endpointslice_name'], target_label: 'pod' },
-          { source_labels: ['__meta_kubernetes_endpointslice_endpoint_node_name'], target_label: 'node' },
-        ],
+        ...{ role: 'endpointslice', api_server: url, namespaces: { names: [namespace] } },
+        ...{ authorization, tls_config: { ca_file: caFile } },
       },
+    ],
+    relabel_configs: [
+      { source_labels: ['__meta_kubernetes_endpointslice_port_name'], regex: 'metrics', action: 'keep' },
+      {
+        ...{ source_labels: ['__meta_kubernetes_endpointslice_label_component'], target_label: 'job' },
+        replacement: 'dustpan-$1',
+      },
+      { source_labels: ['__meta_kubernetes_namespace'], target_label: 'namespace' },
+      { source_labels: ['__meta_kubernetes_endpointslice_name'], target_label: 'pod' },
+      { source_labels: ['__meta_kubernetes_endpointslice_endpoint_node_name'], target_label: 'node' },
     ],
   };
 }
