@@ -64,13 +64,15 @@ export async function carryOut<D extends Decision>(
   for (const one of due.filter((it) => !isDue(it)))
     log.debug(fieldsOf(one), `would ${verbs[one.verdict].would} ${nouns[one.target.kind]}`);
   let failures = 0;
-  const { outcomes, stopped } = await execute(
+  const isInterrupted = (one: Outcome<D>): boolean =>
+    one.kind === 'failed' && work.isInterrupted?.(one.error) === true;
+  const executed = await execute(
     inTurn(due.filter(isDue), work),
     {
       ...work,
       onOutcome: (outcome) => {
         work.onProgress();
-        if (outcome.kind === 'failed' && work.isInterrupted?.(outcome.error) === true) return;
+        if (isInterrupted(outcome)) return;
         if (outcome.kind === 'failed') failures += 1;
         record(outcome, fieldsOf(outcome.decision), {
           ...reporting,
@@ -81,6 +83,8 @@ export async function carryOut<D extends Decision>(
     },
     signal,
   );
+  const { stopped } = executed;
+  const outcomes = executed.outcomes.filter((one) => !isInterrupted(one));
   work.failures?.record(outcomes, work.clock.monotonicMs());
   logStop(log, stopped);
   const done = outcomes.filter((one) => one.kind === 'done');

@@ -50,7 +50,7 @@ export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved
   readonly recorder: Recorder;
   /** Time between two passes; default one minute. */
   readonly periodMs?: number;
-  /** At the end of each pass that was not aborted; `inventory` is undefined when the node could not be observed. */
+  /** `inventory` is undefined when the node could not be observed. */
   readonly onPass: OnPass<ContainerInventory, RemovedKind>;
 }
 
@@ -100,7 +100,6 @@ export class ContainerGcManager {
   async #reportedPass(relief: Relief | undefined, signal: AbortSignal): Promise<Outcome> {
     const { clock, onPass, recorder } = this.#deps;
     const outcome = await this.#pass(signal, relief);
-    signal.throwIfAborted();
     const { error, unknown, stopped, inventory } = outcome;
     const message = error === undefined ? (unknown ?? stopped?.why) : errorLine(error);
     const node = this.#deps.node();
@@ -110,6 +109,7 @@ export class ContainerGcManager {
     const removed = report.removed + this.#completed;
     this.#completed = 0;
     onPass({ ...report, removed }, inventory, this.#lastRemoved);
+    signal.throwIfAborted();
     return outcome;
   }
 
@@ -192,6 +192,7 @@ export class ContainerGcManager {
         began,
       };
     } catch (cause) {
+      signal.throwIfAborted();
       this.#sightings = new Map();
       this.#show(undefined);
       return new Error('listing containers and sandboxes', { cause });
@@ -240,6 +241,7 @@ export class ContainerGcManager {
     try {
       return await this.#deps.logs.list(signal);
     } catch (err) {
+      signal.throwIfAborted();
       return err instanceof Error ? err : new Error('listing logs', { cause: err });
     }
   }

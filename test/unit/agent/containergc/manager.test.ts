@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { changeAt, container, sandbox } from '../../../fakes/runtime.ts';
-import { keptBy } from '../builders.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
 import { fieldsOfLine } from '../../docs/pages.ts';
@@ -39,20 +38,6 @@ test('container, sandbox, log and link of a pod that is gone for two passes are 
     ['Idle', 0, 0],
     ['Succeeded', 3, 100],
   ]);
-});
-
-test.each<readonly [string, (node: Node) => unknown, result: string]>([
-  ['no policy', (node) => (node.governance = keptBy('NoPolicy')), 'Idle'],
-  ['an opted-out node', (node) => (node.governance = keptBy('KeepMarked')), 'Idle'],
-  ['an unknown node', (node) => (node.governance = keptBy('NodeUnknown')), 'Unknown'],
-  ['unknown pods', (node) => (node.pods = undefined), 'Unknown'],
-])('nothing is removed with %s, and the inventory is reported', async (_, change, result) => {
-  const node = nodeWithGonePod();
-  change(node);
-  await node.passTwice();
-  expect(node.runtime.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({ result, removed: 0 });
-  expect(node.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
 });
 
 test.each([
@@ -184,17 +169,6 @@ test('each removal is logged, and shows that a long pass is not stuck', async ()
   ]);
   for (const { written, promised } of lines.map(fieldsOfLine)) expect(written).toEqual(promised);
   expect(node.progress).toBe(3);
-});
-
-test('a shutdown ends the pass after the current removal, without a report', async () => {
-  const node = nodeWithPod(...attempts(9));
-  const abort = new AbortController();
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    abort.abort();
-  });
-  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(node.runtime.changes).toEqual(['removeContainer c0']);
-  expect(node.reports).toEqual([]);
 });
 
 test('logs of removed attempts with their rotations, rotated logs and links are removed and counted', async () => {

@@ -157,16 +157,6 @@ describe('the pass ends early', () => {
     expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
     expect(node.recorder.events).toEqual([]);
   });
-
-  test('at a shutdown, and records the removals', async () => {
-    const stop = new AbortController();
-    changeAt(node.runtime, 'removeImage', 1, () => {
-      stop.abort();
-    });
-    expect(await node.pass(stop.signal)).toMatchObject({ removed: 1, message: 'shutting down' });
-    expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
-    expect(node.left).toBe('b c d e f g h i');
-  });
 });
 
 test.each([-3_600_000, 3_600_000])('a pass removes nothing after the clock was set by %d ms', async (ms) => {
