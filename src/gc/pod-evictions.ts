@@ -83,6 +83,8 @@ export const isFresh = (measuredAtMs: number, now: Date, maxAgeMs: number): bool
 /** What a unit reported last: that the policy has no rule for it, that this is not known, or its work. A node that never had the rule reports nothing. */
 export type UnitState = 'off' | 'unknown' | 'working';
 
+export const podsUnknown = 'the pods of the node are not known';
+
 interface Rest {
   /** Off: the unit forgets everything. */
   readonly state: 'off' | 'unknown';

@@ -225,7 +225,7 @@ function keepAll(
   const left = unknownBecause(facts) === undefined ? afterNone : 'MoreLeft';
   return {
     rule: undefined,
-    state: 'Idle',
+    state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
     crossed: [],
     ...usageOf(facts.disk),
     isUncounted: false,

@@ -8,6 +8,7 @@ import {
   identityOf,
   isFresh,
   maxAges,
+  podsUnknown,
   refusedBecause,
   restOf,
   type UnitState,
@@ -84,8 +85,7 @@ export class LocalStorageManager {
     const error = this.#deps.pods() === undefined ? undefined : await this.#readUsage(signal);
     // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
     const pods = this.#deps.pods();
-    if (pods === undefined)
-      this.#reportNothing({ result: 'Unknown', message: 'the pods of the node are not known' });
+    if (pods === undefined) this.#reportNothing({ result: 'Unknown', message: podsUnknown });
     else this.#planAndReport({ governance, governed, pods }, error);
     if (error !== undefined) throw error;
   }

@@ -1,5 +1,5 @@
 import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { PressureRequest } from '../../api/local-storage.ts';
+import type { PressureRequest, StoragePod } from '../../api/local-storage.ts';
 import type { SignalReading, SignalState, ThresholdSignal } from '../../api/node-pressure.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
@@ -13,6 +13,8 @@ export type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' 
 export interface Decided {
   readonly governed: Governed;
   readonly plan: NodePressurePlan;
+  /** undefined = not known. */
+  readonly pods: readonly StoragePod[] | undefined;
   /** Signals with a threshold. */
   readonly states: readonly SignalState[];
   /** Signals with a threshold of the policy, and without a current value. */

@@ -7,7 +7,7 @@ import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
-import { maxAges, restOf, type UnitState } from '../../gc/pod-evictions.ts';
+import { maxAges, podsUnknown, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -137,7 +137,7 @@ export class NodePressureManager {
       { warnings: plan.warnings.length, demands: plan.demands.length, due: plan.evictions.length },
       'planned pass',
     );
-    return { governed, plan, states, unknown, readings: readings.signals };
+    return { governed, plan, pods, states, unknown, readings: readings.signals };
   }
 
   /** Reads a disk itself that the kubelet has measured long ago: the time of images is that of their oldest layer. A disk that cannot be read is unknown. */
@@ -256,10 +256,10 @@ export class NodePressureManager {
 type Outcome = Pick<NodePassReport, 'result' | 'message'>;
 
 /**
- * Short: a threshold is still crossed although all was removed that could be, or that the policy selects. Unknown: a signal has no current value, or
- * no pod can be evicted because their usage is not measured.
+ * Short: a threshold is still crossed although all was removed that could be, or that the policy selects. Unknown: the pods are not known, a signal
+ * has no current value, or no pod can be evicted because their usage is not measured.
  */
-function outcomeOf({ plan, unknown }: Decided): Outcome {
+function outcomeOf({ plan, pods, unknown }: Decided): Outcome {
   const ungoverned = plan.warnings.flatMap(({ reason, target: { ungoverned: by } }) =>
     by === undefined ? [] : [`${reason}: ${ungovernedText[by]}`],
   );
@@ -269,6 +269,7 @@ function outcomeOf({ plan, unknown }: Decided): Outcome {
       message: `removing images and containers did not free enough: ${signalsOf(plan.demands)}`,
     };
   if (ungoverned.length > 0) return { result: 'Short', message: ungoverned.join(' ') };
+  if (pods === undefined) return { result: 'Unknown', message: podsUnknown };
   if (unknown.length > 0) return { result: 'Unknown', message: `no current value of ${unknown.join(', ')}` };
   const unmeasured = plan.kept.filter(({ reason }) => reason === 'UsageUnknown').length;
   if (unmeasured > 0)

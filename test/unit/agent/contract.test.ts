@@ -1,154 +1,275 @@
-import { Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { NodePressureManager } from '../../../src/agent/nodepressure/manager.ts';
-import { nodePressureMetrics, nodePressureReasons } from '../../../src/agent/nodepressure/metrics.ts';
 import { governNode } from '../../../src/api/policy/node-governance.ts';
 import { hasPressureRule, hasStorageRule } from '../../../src/api/policy/matching.ts';
 import type { InvalidPolicy, NodesPolicy, Policy } from '../../../src/api/policy/policy.ts';
+import type { NodePassReport, NodeUnit } from '../../../src/api/report/node-pass.ts';
 import { planUnits } from '../../../src/commands/plan/units.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
-import { startMetrics, unitMetrics } from '../../../src/gc/metrics.ts';
 import type { NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
-import { defaultsOf, labelled, node as nodeOf, now, pod, policy, terminatedRule } from '../../builders.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { silentLogger } from '../../fakes/logger.ts';
-import { container, image, sandbox } from '../../fakes/runtime.ts';
+import { labelled, node as nodeOf, now, pod, policy, terminatedRule } from '../../builders.ts';
+import type { FakeClock } from '../../fakes/clock.ts';
+import { changeAt, container, image, sandbox } from '../../fakes/runtime.ts';
 import { boundPod, broken, byUid, factsOf, keepMark, nodesPolicy } from '../commands/facts.ts';
 import { environmentOf } from '../controllers/podgc/environment.ts';
 import { dead, down, log, orphan, rule } from './containergc/builders.ts';
 import { Node as ContainerNode } from './containergc/environment.ts';
-import { nodePod } from './imagegc/builders.ts';
+import { imageRule, nodePod } from './imagegc/builders.ts';
 import { Node as ImageNode } from './imagegc/environment.ts';
-import { storagePod, storagePolicy, usage } from './localstorage/builders.ts';
+import { scratch, storagePod, storagePolicy, usage } from './localstorage/builders.ts';
 import { Node as StorageNode } from './localstorage/environment.ts';
-import { pressurePolicy, reading, thresholds } from './nodepressure/builders.ts';
+import { pressurePolicy, reading } from './nodepressure/builders.ts';
+import { Node as PressureNode } from './nodepressure/environment.ts';
 
-// Each unit of the agent runs a pass beside the plan of the same objects: dustpan_kept_objects counts what `plan --kept` lists.
+// The contract of every unit of the agent: what `plan --kept` lists of the same objects is what the metrics count, and what the report of the pass shows.
 
 interface World {
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
-  readonly node: NodeFacts;
+  readonly node?: NodeFacts;
 }
 
 /** A policy of every node with all rules of the node, which a case may remove. */
 const all: Partial<NodesPolicy> = {
-  imageGC: defaultsOf('imageGC'),
+  imageGC: imageRule({ minimumAgeMs: 0 }),
   containerGC: rule(),
   orphans: { podCgroups: 'Report', podDirectories: 'Report' },
   localStorageEviction: storagePolicy(),
   nodePressure: pressurePolicy(),
 };
 const dryRun = (rules: Partial<NodesPolicy>): Policy => ({ ...nodesPolicy(rules), mode: 'DryRun' });
-const elsewhere = dryRun({ ...all, nodeSelector: labelled('pool', 'other') });
+const enforced: World = { policies: [nodesPolicy(all)] };
 
 const worlds: Readonly<Record<string, World>> = {
-  'without a policy': { policies: [], node: nodeOf('node-1') },
-  'with a policy for other nodes': { policies: [elsewhere], node: nodeOf('node-1') },
-  'with a policy for pods': { policies: [policy({ mode: 'DryRun' })], node: nodeOf('node-1') },
-  'with a policy without rules': { policies: [dryRun({})], node: nodeOf('node-1') },
-  'with a rule for images alone': { policies: [dryRun({ imageGC: all.imageGC })], node: nodeOf('node-1') },
-  'with a rule for orphans alone': { policies: [dryRun({ orphans: all.orphans })], node: nodeOf('node-1') },
-  'with all rules': { policies: [dryRun(all)], node: nodeOf('node-1') },
-  'with an invalid policy': { policies: [broken], node: nodeOf('node-1') },
+  'without a policy': { policies: [] },
+  'with a policy for other nodes': {
+    policies: [dryRun({ ...all, nodeSelector: labelled('pool', 'other') })],
+  },
+  'with a policy for pods': { policies: [policy({ mode: 'DryRun' })] },
+  'with a policy without rules': { policies: [dryRun({})] },
+  'with a rule for images alone': { policies: [dryRun({ imageGC: all.imageGC })] },
+  'with a rule for orphans alone': { policies: [dryRun({ orphans: all.orphans })] },
+  'with all rules in mode DryRun': { policies: [dryRun(all)] },
+  'with all rules in mode Enforce': enforced,
+  'with an invalid policy': { policies: [broken] },
   'with the keep label on the node': {
-    policies: [dryRun(all)],
+    policies: [nodesPolicy(all)],
     node: nodeOf('node-1', { labels: keepMark }),
   },
-  'before the policies are known': { policies: undefined, node: nodeOf('node-1') },
+  'before the policies are known': { policies: undefined },
+};
+
+const governanceOf = ({ policies, node = nodeOf('node-1') }: World) => governNode(policies, node);
+
+/** One unit on a node in a world. */
+interface Subject {
+  readonly node: { readonly registry: Registry; readonly clock: FakeClock };
+  readonly reports: readonly NodePassReport[];
+  /** Of the last report. */
+  readonly inventory: () => object | undefined;
+  /** What a plan of the node sees. */
+  readonly part: Partial<NodePart>;
+  readonly pass: (signal?: AbortSignal) => Promise<unknown>;
+  /** From now on the node cannot be observed. */
+  readonly blind: () => unknown;
+  readonly losePods: () => unknown;
+  /** Calls back at the first removal; undefined = the unit removes nothing. */
+  readonly atRemoval?: (change: () => void) => void;
+}
+
+/** For the units that judge pods. */
+const pods = [
+  storagePod('big', scratch),
+  storagePod('small'),
+  storagePod('done', {}, { phase: 'Succeeded' }),
+];
+const podsInPlan = pods.map((one) => ({ ...boundPod(one.name), ...one }));
+const used = { big: { total: 150, volumes: { tmp: 130 } } };
+
+const units: Readonly<Record<NodeUnit, (world: World) => Subject>> = {
+  imagegc: (world) => {
+    const node = new ImageNode();
+    node.governance = governanceOf(world);
+    node.runtime.add(image('used'), image('a'), image('b'), image('c'), container('used'));
+    node.pods = [nodePod('starting', ['docker.io/library/a:latest'])];
+    node.otherBytes = 1_000;
+    const { runtime, reports, inventories, disk } = node;
+    const { images, containers } = runtime;
+    return {
+      node,
+      reports,
+      inventory: () => inventories.at(-1),
+      part: { images, containers, pods: [boundPod('starting', ['docker.io/library/a:latest'])], disk },
+      pass: (signal) => node.pass(signal),
+      blind: () => {
+        runtime.fail('listImages');
+      },
+      losePods: () => (node.pods = undefined),
+      atRemoval: (change) => {
+        changeAt(runtime, 'removeImage', 1, change);
+      },
+    };
+  },
+  containergc: (world) => {
+    const node = new ContainerNode();
+    node.governance = governanceOf(world);
+    node.pods = [boundPod('pod')];
+    const old = [dead('old', 9), dead('older', 10), dead('oldest', 11)];
+    node.runtime.add(container('runs'), ...old, sandbox('pod'), down('gone', 5));
+    const entries = [log('default_gone_uid-gone/main/0.log')];
+    const { roots } = node.logs.add(...entries);
+    node.orphans.directories.push(orphan());
+    const { runtime, reports, inventories } = node;
+    const { containers, sandboxes } = runtime;
+    const logs = { roots, entries, directories: [], complete: true };
+    const orphans = { podDirectories: [orphan()], logDirectories: undefined, podCgroups: [] };
+    return {
+      node,
+      reports,
+      inventory: () => inventories.at(-1),
+      part: { containers, sandboxes, logs, orphans, pods: [boundPod('pod')] },
+      pass: (signal) => node.pass(signal),
+      blind: () => {
+        runtime.fail('listContainers');
+      },
+      losePods: () => (node.pods = undefined),
+      atRemoval: (change) => {
+        changeAt(runtime, 'removeContainer', 1, change);
+      },
+    };
+  },
+  localstorage: (world) => {
+    const node = new StorageNode({ isUsed: () => hasStorageRule(world.policies) });
+    node.governance = governanceOf(world);
+    node.pods = pods;
+    return {
+      node,
+      reports: node.passes,
+      inventory: () => node.inventory,
+      part: { pods: podsInPlan, usage: usage(used) },
+      pass: (signal) => node.pass(used, signal),
+      blind: () => (node.isDown = true),
+      losePods: () => (node.pods = undefined),
+    };
+  },
+  nodepressure: (world) => {
+    const node = new PressureNode();
+    node.governance = governanceOf(world);
+    node.isUsed = hasPressureRule(world.policies);
+    node.pods = pods;
+    node.used = used;
+    const { available } = node;
+    return {
+      node,
+      reports: node.passes,
+      inventory: () => node.inventory,
+      part: { pods: podsInPlan, usage: usage(used, { signals: [reading({ available })] }) },
+      pass: (signal) => node.pass(1, signal),
+      blind: () => (node.isDown = true),
+      losePods: () => (node.pods = undefined),
+    };
+  },
 };
 
 type Counts = Readonly<Record<string, number>>;
 
-/** The kept objects of a unit in the plan, by reason. */
-function planned(unit: Unit, { policies, node }: World, part: Partial<NodePart>): Counts {
-  const facts = factsOf({ policies: policies ?? [], nodes: [node], part });
+/** The decisions of a unit in the plan: kept ones by reason, due ones by reason and mode. */
+function planned(unit: Unit, { policies, node = nodeOf('node-1') }: World, part: Partial<NodePart>): Counts {
+  const facts = factsOf({ policies: policies ?? [], nodes: [node], namespaces: ['default', 'web'], part });
   const plan = planUnits({ ...facts, policies }, { now, kept: true, assumeElapsed: false });
-  const counts: Record<string, number> = {};
-  for (const { verdict, reason } of plan.decisions.filter((one) => one.unit === unit))
-    if (verdict === 'Keep') counts[reason] = (counts[reason] ?? 0) + 1;
-  return counts;
+  const modes = new Map(policies?.map((one) => [one.name, 'mode' in one ? one.mode : '']));
+  const names = plan.decisions
+    .filter((one) => one.unit === unit && one.verdict !== 'Warn')
+    .map(({ verdict, reason, policy: by }) =>
+      verdict === 'Keep' ? reason : `${reason} ${modes.get(by ?? '') ?? ''}`,
+    );
+  return Object.fromEntries(
+    [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => [name, length]),
+  );
 }
 
-async function shown(unit: Unit, registry: Registry): Promise<Counts> {
-  const { values = [] } = (await registry.getSingleMetric('dustpan_kept_objects')?.get()) ?? {};
+/** The series of a metric of the unit that are not 0, by the labels. */
+async function series(unit: Unit, registry: Registry, metric: string): Promise<Counts> {
+  const { values = [] } = (await registry.getSingleMetric(`dustpan_${metric}`)?.get()) ?? {};
   const ofUnit = values.filter(({ labels, value }) => labels['unit'] === unit && value > 0);
-  return Object.fromEntries(ofUnit.map(({ labels, value }) => [String(labels['reason']), value]));
+  return Object.fromEntries(
+    ofUnit.map(({ labels, value }) => [[labels['reason'], labels['mode'] ?? []].flat().join(' '), value]),
+  );
 }
 
-const governanceOf = ({ policies, node }: World) => governNode(policies, node);
-/** Pods of the node, for the units that judge pods. */
-const pods = [storagePod('big'), storagePod('small'), storagePod('done', {}, { phase: 'Succeeded' })];
-const podsInPlan = pods.map((one) => ({ ...boundPod(one.name), ...one }));
-const signals = [reading({ signal: 'nodefs.available' })];
+const shown = async (unit: Unit, registry: Registry): Promise<Counts> => ({
+  ...(await series(unit, registry, 'kept_objects')),
+  ...(await series(unit, registry, 'due_objects')),
+});
 
-/** Runs one pass of a unit in this world. Returns what the metrics count, and the part of the node that the pass saw. */
-type Pass = (world: World) => Promise<readonly [Registry, Partial<NodePart>]>;
+const sum = (counts: Counts): number => Object.values(counts).reduce((total, one) => total + one, 0);
 
-const units: Readonly<Partial<Record<Unit, Pass>>> = {
-  imagegc: async (world) => {
-    const node = new ImageNode();
-    node.governance = governanceOf(world);
-    node.runtime.add(image('used'), image('a'), image('b'), container('used'));
-    node.pods = [nodePod('starting', ['docker.io/library/a:latest'])];
-    await node.pass();
-    const { images, containers } = node.runtime;
-    const bound = [boundPod('starting', ['docker.io/library/a:latest'])];
-    return [node.registry, { images, containers, pods: bound, disk: node.disk }];
-  },
-  containergc: async (world) => {
-    const node = new ContainerNode();
-    node.governance = governanceOf(world);
-    node.pods = [boundPod('pod')];
-    node.runtime.add(container('runs'), dead('old', 9), dead('older', 10), sandbox('pod'), down('gone', 5));
-    node.logs.add(log('default_gone_uid-gone/main/0.log'));
-    node.orphans.directories.push(orphan());
-    await node.pass();
-    const { containers, sandboxes } = node.runtime;
-    const logs = await node.logs.list();
-    const places = { podDirectories: [orphan()], logDirectories: undefined, podCgroups: [] };
-    return [node.registry, { containers, sandboxes, logs, orphans: places, pods: [boundPod('pod')] }];
-  },
-  localstorage: async (world) => {
-    const node = new StorageNode({ isUsed: () => hasStorageRule(world.policies) });
-    node.governance = governanceOf(world);
-    node.pods = pods;
-    await node.pass({ big: { total: 10 } });
-    return [node.registry, { pods: podsInPlan, usage: usage({ big: { total: 10 } }) }];
-  },
-  nodepressure: async (world) => {
-    const [registry, clock] = [new Registry(), new FakeClock()];
-    const metrics = unitMetrics(registry);
-    startMetrics(metrics, 'nodepressure', nodePressureReasons);
-    const manager = new NodePressureManager({
-      ...{ clock, metrics, log: silentLogger, own: nodePressureMetrics(registry) },
-      governance: () => governanceOf(world),
-      isUsed: () => hasPressureRule(world.policies),
-      pods: () => pods,
-      source: {
-        usage: () => Promise.resolve(usage({}, { signals })),
-        thresholds: () => Promise.resolve(thresholds({})),
-      },
-      disk: () => Promise.reject(new Error('not read')),
-      consumers: () => [],
-      node: () => undefined,
-      relieve: () => Promise.resolve('Exhausted'),
-      recorder: { record: () => undefined },
-      onPass: () => undefined,
+describe.each(Object.entries(units))('%s', (name, subjectIn) => {
+  const unit = name as NodeUnit;
+  const removed = async ({ node }: Subject): Promise<number> =>
+    sum(await series(unit, node.registry, 'removed_objects_total'));
+
+  test.each(Object.entries(worlds))('%s shows its plan, and reports what it removed', async (_, world) => {
+    const subject = subjectIn(world);
+    await subject.pass();
+    expect(await shown(unit, subject.node.registry)).toEqual(planned(unit, world, subject.part));
+    const report = subject.reports.at(-1);
+    expect(report?.removed ?? 0).toBe(await removed(subject));
+    expect((await removed(subject)) > 0).toBe(world === enforced && subject.atRemoval !== undefined);
+    expect(report?.errors ?? 0).toBe(0);
+    const isUnknown = report?.result === 'Unknown';
+    expect(isUnknown).toBe(world.policies === undefined && subject.atRemoval !== undefined);
+    expect(subject.inventory() === undefined).toBe(report === undefined);
+  });
+
+  test('shows nothing as known after a failed observation, and reports the failure', async () => {
+    const { node, pass, blind, reports, inventory } = subjectIn(enforced);
+    await pass();
+    blind();
+    // The last usage of the pods is used for two minutes.
+    node.clock.advance(2 * 60_000);
+    await Promise.allSettled([pass()]);
+    const unmeasured = unit === 'localstorage' ? { Finished: 1, UsageUnknown: 1, NoLimit: 1 } : {};
+    expect(await shown(unit, node.registry)).toEqual(unmeasured);
+    expect(reports.at(-1)).toMatchObject({
+      result: 'Failed',
+      removed: 0,
+      message: expect.stringMatching(/ECONNREFUSED|refused by the test/) as string,
     });
-    await manager.collect(new AbortController().signal);
-    return [registry, { pods: podsInPlan, usage: usage({}, { signals }) }];
-  },
-};
+    expect(inventory()).toBeUndefined();
+  });
 
-describe.each(Object.entries(units))('kept objects of %s', (unit, pass) => {
-  test.each(Object.entries(worlds))('%s', async (_, world) => {
-    const [registry, part] = await pass(world);
-    expect(await shown(unit as Unit, registry)).toEqual(planned(unit as Unit, world, part));
+  test('reports that the pods are unknown', async () => {
+    const { pass, losePods, reports } = subjectIn(enforced);
+    losePods();
+    await pass();
+    expect(reports.at(-1)?.result).toBe('Unknown');
+    expect(reports.at(-1)?.message).toMatch(/pods/i);
+  });
+
+  test('shows every object after a jump of the clock', async () => {
+    const { node, part, pass, reports } = subjectIn(enforced);
+    await pass();
+    node.clock.stepWall(3_600_000);
+    await pass();
+    const left = sum(planned(unit, enforced, part)) - (reports[0]?.removed ?? 0);
+    expect(sum(await shown(unit, node.registry))).toBe(left);
+  });
+
+  test('reports at a shutdown what it has removed by then', async () => {
+    const subject = subjectIn(enforced);
+    const stop = new AbortController();
+    subject.atRemoval?.(() => {
+      stop.abort();
+    });
+    await Promise.allSettled([subject.pass(stop.signal)]);
+    const count = subject.atRemoval === undefined ? 0 : 1;
+    expect(await removed(subject)).toBe(count);
+    expect(subject.reports.map((report) => report.removed)).toEqual([count]);
   });
 });
 
-test('kept objects of podgc', async () => {
+test('podgc shows its plan', async () => {
   const found: readonly PodFacts[] = [pod('done'), pod('runs', { phase: 'Running' }), pod('other/kept')];
   for (const governing of [policy(), policy({ pods: { terminated: terminatedRule() } }), dryRun(all)]) {
     const { pass, registry, namespaces } = environmentOf(found, governing);
@@ -165,8 +286,8 @@ test('kept objects of podgc', async () => {
       { now, kept: true, assumeElapsed: false },
     );
     const kept = plan.decisions.filter(({ verdict }) => verdict === 'Keep');
-    const counts = await shown('podgc', registry);
-    expect(Object.values(counts).reduce((sum, one) => sum + one, 0)).toBe(kept.length);
+    const counts = await series('podgc', registry, 'kept_objects');
+    expect(sum(counts)).toBe(kept.length);
     for (const [reason, count] of Object.entries(counts))
       expect(kept.filter((one) => one.reason === reason)).toHaveLength(count);
   }

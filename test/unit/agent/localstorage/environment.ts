@@ -72,10 +72,10 @@ export class Node {
   }
 
   /** One pass, ten seconds after the last. */
-  async pass(used: Readonly<Record<string, Used>> = this.used): Promise<void> {
+  async pass(used: Readonly<Record<string, Used>> = this.used, signal = never): Promise<void> {
     this.used = used;
     this.clock.advance(10_000);
-    await this.manager.collect(never);
+    await this.manager.collect(signal);
   }
 
   get requests(): string[] {

@@ -2,8 +2,8 @@ import { Registry } from 'prom-client';
 import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
 import { NodePressureManager } from '../../../../src/agent/nodepressure/manager.ts';
 import type { DiskReading } from '../../../../src/agent/nodepressure/signals.ts';
-import { nodePressureMetrics } from '../../../../src/agent/nodepressure/metrics.ts';
-import { unitMetrics } from '../../../../src/gc/metrics.ts';
+import { nodePressureMetrics, nodePressureReasons } from '../../../../src/agent/nodepressure/metrics.ts';
+import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
 import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
 import type { ReclaimResult, SignalReading } from '../../../../src/api/node-pressure.ts';
@@ -27,8 +27,9 @@ export class Node {
   readonly relieved: Demand[] = [];
   governance: NodeGovernance = governedBy(pressurePolicy());
   available = 500;
+  isUsed = true;
   isDown = false;
-  pods: readonly StoragePod[] = [storagePod('big'), storagePod('small')];
+  pods: readonly StoragePod[] | undefined = [storagePod('big'), storagePod('small')];
   /** Usage by the names of the pods, measured now unless it has a time. */
   used: Readonly<Record<string, Used>> = {
     big: { containers: { main: { logs: 30 } } },
@@ -42,9 +43,10 @@ export class Node {
   freed = 0;
   reclaim: ReclaimResult = 'Exhausted';
   inventory: PressureInventory | undefined;
+  readonly #metrics = unitMetrics(this.registry);
   readonly manager = new NodePressureManager({
     governance: () => this.governance,
-    isUsed: () => true,
+    isUsed: () => this.isUsed,
     pods: () => this.pods,
     source: {
       usage: () => this.usage(),
@@ -60,7 +62,7 @@ export class Node {
     },
     recorder: { record: (event) => this.events.push(event) },
     clock: this.clock,
-    metrics: unitMetrics(this.registry),
+    metrics: this.#metrics,
     own: nodePressureMetrics(this.registry),
     log: this.log,
     onPass: (pass, inventory) => {
@@ -68,6 +70,10 @@ export class Node {
       this.inventory = inventory;
     },
   });
+
+  constructor() {
+    startMetrics(this.#metrics, 'nodepressure', nodePressureReasons);
+  }
 
   usage(): Promise<StorageUsage> {
     this.onUsage();
@@ -83,10 +89,10 @@ export class Node {
   }
 
   /** So many passes, ten seconds apart. */
-  async pass(count = 1): Promise<void> {
+  async pass(count = 1, signal = never): Promise<void> {
     for (let i = 0; i < count; i++) {
       this.clock.advance(10_000);
-      await this.manager.collect(never);
+      await this.manager.collect(signal);
     }
   }
 

@@ -172,19 +172,6 @@ test('a threshold that is crossed again within the transition period is no secon
   expect(node.events).toHaveLength(1);
 });
 
-test('an unreachable kubelet fails the pass, and nothing is requested any more', async () => {
-  node.available = 140;
-  await node.pass(8);
-  expect(node.requests).not.toEqual([]);
-  node.isDown = true;
-  await expect(node.pass()).rejects.toThrow('ECONNREFUSED');
-  expect(node.last).toMatchObject({
-    result: 'Failed',
-    message: expect.stringContaining('ECONNREFUSED') as string,
-  });
-  expect(node.inventory).toBeUndefined();
-});
-
 test('without a rule nothing is read; the end of a rule is reported once, and forgets everything', async () => {
   node.governance = governedBy(undefined);
   node.isDown = true;

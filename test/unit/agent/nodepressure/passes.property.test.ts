@@ -57,7 +57,7 @@ function apply(node: Node, { available, age, isDown, pods }: Step): void {
 async function plannedOn(node: Node): Promise<readonly string[]> {
   const part: NodePart = {
     name: 'a',
-    pods: node.pods.map((pod) => ({ ...pod, resourceVersion: '1' })),
+    pods: (node.pods ?? []).map((pod) => ({ ...pod, resourceVersion: '1' })),
     images: [],
     containers: [],
     sandboxes: [],
