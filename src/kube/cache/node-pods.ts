@@ -1,16 +1,4 @@
 import type {
-  V1Container,
-  V1EmptyDirVolumeSource,
-  V1EphemeralContainer,
-  V1ImageVolumeSource,
-  V1ObjectMeta,
-  V1Pod,
-  V1PodSpec,
-  V1PodStatus,
-  V1ResourceRequirements,
-  V1Volume,
-} from '@kubernetes/client-node';
-import type {
   DeclaredContainer,
   DeclaredEmptyDir,
   PodStorageSpec,
@@ -23,14 +11,14 @@ import { isFinished } from '../../api/pod-phase.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
 import {
   asObject,
-  asObjects,
   asText,
   boundedText,
+  listOf,
+  message,
   numberFromJson,
   ownersFromJson,
   textsFromJson,
   timeFromJson,
-  type Unchecked,
 } from '../codec/json.ts';
 import type { Codec } from '../codec/list.ts';
 import { decodeWhole } from '../codec/reader.ts';
@@ -38,6 +26,7 @@ import { MalformedError } from '../codec/frames.ts';
 import {
   NodePod as Message,
   type NodePodContainer,
+  type NodePodEmptyDir,
   type NodePodMeta,
   type NodePodQuantity,
   NodePodSpec,
@@ -196,70 +185,10 @@ function limitOf(quantity: NodePodQuantity | undefined): StorageLimit | undefine
   return bytes === undefined ? undefined : { bytes, text };
 }
 
-/** Converts the JSON form to the message of its protobuf form. */
-function messageFromJson(json: unknown): Message {
-  const { metadata, spec, status: stored }: Unchecked<V1Pod> = asObject(json);
-  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
-  const status: Unchecked<V1PodStatus> = asObject(stored);
-  return {
-    metadata: {
-      name: boundedText(meta.name),
-      namespace: boundedText(meta.namespace),
-      uid: boundedText(meta.uid),
-      resourceVersion: boundedText(meta.resourceVersion),
-      deletionTimestamp: timeFromJson(meta.deletionTimestamp),
-      labels: textsFromJson(meta.labels),
-      annotations: textsFromJson(meta.annotations),
-      ownerReferences: ownersFromJson(meta.ownerReferences),
-    },
-    spec: specFromJson(asObject(spec)),
-    status: { phase: boundedText(status.phase), reason: boundedText(status.reason) },
-  };
-}
-
-function specFromJson(spec: Unchecked<V1PodSpec>): NodePodSpec {
-  return {
-    nodeName: asText(spec.nodeName),
-    containers: asObjects(spec.containers).map(containerFromJson),
-    initContainers: asObjects(spec.initContainers).map(containerFromJson),
-    ephemeralContainers: asObjects(spec.ephemeralContainers).map((one: Unchecked<V1EphemeralContainer>) => ({
-      ephemeralContainerCommon: { image: boundedText(one.image) },
-    })),
-    volumes: asObjects(spec.volumes).map((volume: Unchecked<V1Volume>) => ({
-      name: boundedText(volume.name),
-      volumeSource: volumeSourceFromJson(volume),
-    })),
-    overhead: quantitiesOf(spec.overhead),
-    priority: numberFromJson(spec.priority),
-  };
-}
-
-function containerFromJson({
-  name,
-  image,
-  resources,
-  restartPolicy,
-}: Unchecked<V1Container>): NodePodContainer {
-  const { limits, requests }: Unchecked<V1ResourceRequirements> = asObject(resources);
-  return {
-    name: boundedText(name),
-    image: boundedText(image),
-    resources: { limits: quantitiesOf(limits), requests: quantitiesOf(requests) },
-    restartPolicy: boundedText(restartPolicy),
-  };
-}
-
-function volumeSourceFromJson({ emptyDir, image }: Unchecked<V1Volume>): NodePodVolumeSource {
-  const { medium, sizeLimit }: Unchecked<V1EmptyDirVolumeSource> = asObject(emptyDir);
-  const { reference }: Unchecked<V1ImageVolumeSource> = asObject(image);
-  return {
-    // A volume without a source is an emptyDir, but the API server stores it as one.
-    emptyDir:
-      emptyDir === undefined || emptyDir === null
-        ? undefined
-        : { medium: boundedText(medium), sizeLimit: quantityOf(sizeLimit) },
-    image: { reference: boundedText(reference) },
-  };
+/** A manifest may have a number. */
+function quantityOf(json: unknown): NodePodQuantity | undefined {
+  if (typeof json === 'number') return { string: String(json) };
+  return typeof json === 'string' ? { string: json } : undefined;
 }
 
 const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
@@ -270,8 +199,48 @@ const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
     }),
   );
 
-/** A manifest may have a number. */
-function quantityOf(json: unknown): NodePodQuantity | undefined {
-  if (typeof json === 'number') return { string: String(json) };
-  return typeof json === 'string' ? { string: json } : undefined;
-}
+const containers = listOf(
+  message<NodePodContainer>({
+    name: boundedText,
+    image: boundedText,
+    resources: message({ limits: quantitiesOf, requests: quantitiesOf }),
+    restartPolicy: boundedText,
+  }),
+);
+
+const emptyDir = message<NodePodEmptyDir>({ medium: boundedText, sizeLimit: quantityOf });
+
+const volumeSource = message<NodePodVolumeSource>({
+  // A volume without a source is an emptyDir, but the API server stores it as one.
+  emptyDir: (json) => (json === undefined || json === null ? undefined : emptyDir(json)),
+  image: message({ reference: boundedText }),
+});
+
+const ephemeralContainerCommon = message({ image: boundedText });
+
+/** Converts the JSON form to the message of its protobuf form. */
+const messageFromJson = message<Message>({
+  metadata: message({
+    name: boundedText,
+    namespace: boundedText,
+    uid: boundedText,
+    resourceVersion: boundedText,
+    deletionTimestamp: timeFromJson,
+    labels: textsFromJson,
+    annotations: textsFromJson,
+    ownerReferences: ownersFromJson,
+  }),
+  spec: message({
+    nodeName: asText,
+    containers,
+    initContainers: containers,
+    ephemeralContainers: listOf((json) => ({ ephemeralContainerCommon: ephemeralContainerCommon(json) })),
+    volumes: listOf((json) => ({
+      name: boundedText(asObject(json)['name']),
+      volumeSource: volumeSource(json),
+    })),
+    overhead: quantitiesOf,
+    priority: numberFromJson,
+  }),
+  status: message({ phase: boundedText, reason: boundedText }),
+});

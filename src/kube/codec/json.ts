@@ -1,34 +1,17 @@
-import type {
-  V1ContainerState,
-  V1ContainerStateTerminated,
-  V1ContainerStatus,
-  V1Job,
-  V1Namespace,
-  V1Node,
-  V1NodeSpec,
-  V1NodeStatus,
-  V1ObjectMeta,
-  V1OwnerReference,
-  V1Pod,
-  V1PodCondition,
-  V1PodSpec,
-  V1PodStatus,
-  V1ReplicaSet,
-  V1Status,
-  V1StatusCause,
-  V1StatusDetails,
-} from '@kubernetes/client-node';
+import type { V1Status, V1StatusCause, V1StatusDetails } from '@kubernetes/client-node';
 import { isObject } from '../../api/json.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
 import type {
+  Container,
   ContainerState,
   ContainerStateTerminated,
   ContainerStatus,
   Namespace,
   Node,
   Pod,
+  PodCondition,
   PodStatus,
 } from '../gen/core.ts';
 import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/meta.ts';
@@ -39,57 +22,6 @@ export type Unchecked<T> = { readonly [K in keyof T]?: unknown };
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze({});
-
-/** Converts the JSON form of a pod to the message of its protobuf form, so that one function makes the facts of both. The texts of its status are cut. */
-export function podFromJson(json: unknown): Pod {
-  const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
-  const { nodeName, restartPolicy, containers, initContainers }: Unchecked<V1PodSpec> = asObject(spec);
-  return {
-    metadata: metaFromJson(metadata),
-    spec: {
-      nodeName: boundedText(nodeName),
-      restartPolicy: boundedText(restartPolicy),
-      containers: asObjects(containers).map((one) => texts(one, ['name', 'restartPolicy'])),
-      initContainers: asObjects(initContainers).map((one) => texts(one, ['name', 'restartPolicy'])),
-    },
-    status: podStatusFromJson(asObject(status), bounds.text),
-  };
-}
-
-/** Converts the status of a pod, without cutting its texts. */
-export function wholeStatusFromJson(json: unknown): PodStatus {
-  const { status }: Unchecked<V1Pod> = asObject(json);
-  return podStatusFromJson(asObject(status), Infinity);
-}
-
-export function nodeFromJson(json: unknown): Node {
-  const { metadata, spec, status }: Unchecked<V1Node> = asObject(json);
-  const { taints }: Unchecked<V1NodeSpec> = asObject(spec);
-  const { nodeInfo }: Unchecked<V1NodeStatus> = asObject(status);
-  return {
-    metadata: metaFromJson(metadata),
-    spec: { taints: asObjects(taints).map((taint) => texts(taint, ['key'])) },
-    status: {
-      ...conditionsFromJson(status),
-      nodeInfo: texts(asObject(nodeInfo), ['containerRuntimeVersion']),
-    },
-  };
-}
-
-export function namespaceFromJson(json: unknown): Namespace {
-  const { metadata }: Unchecked<V1Namespace> = asObject(json);
-  return { metadata: metaFromJson(metadata) };
-}
-
-export function jobFromJson(json: unknown): Job {
-  const { metadata, status }: Unchecked<V1Job> = asObject(json);
-  return { metadata: metaFromJson(metadata), status: conditionsFromJson(status) };
-}
-
-export function replicaSetFromJson(json: unknown): ReplicaSet {
-  const { metadata }: Unchecked<V1ReplicaSet> = asObject(json);
-  return { metadata: metaFromJson(metadata) };
-}
 
 /** Reads the JSON form of a metav1.Status. */
 export function statusFromJson(json: unknown): Status {
@@ -138,98 +70,6 @@ export function asObjects(value: unknown): readonly JsonObject[] {
   return asList(value).map(asObject);
 }
 
-function podStatusFromJson(status: Unchecked<V1PodStatus>, maxTextBytes: number): PodStatus {
-  return {
-    ...texts(status, ['phase', 'reason', 'message'], maxTextBytes),
-    ...conditionsFromJson(status),
-    startTime: timeFromJson(status.startTime),
-    containerStatuses: containersFromJson(status.containerStatuses, maxTextBytes),
-    initContainerStatuses: containersFromJson(status.initContainerStatuses, maxTextBytes),
-    ephemeralContainerStatuses: containersFromJson(status.ephemeralContainerStatuses, maxTextBytes),
-  };
-}
-
-function containersFromJson(json: unknown, maxTextBytes: number): ContainerStatus[] {
-  return asObjects(json).map(({ name, image, state, lastState }: Unchecked<V1ContainerStatus>) => ({
-    name: boundedText(name),
-    image: boundedText(image),
-    state: stateFromJson(state, maxTextBytes),
-    lastState: stateFromJson(lastState, maxTextBytes),
-  }));
-}
-
-function stateFromJson(state: unknown, maxTextBytes: number): ContainerState {
-  const { waiting, running, terminated }: Unchecked<V1ContainerState> = asObject(state);
-  return {
-    waiting: isObject(waiting) ? texts(waiting, ['reason', 'message']) : undefined,
-    running: isObject(running) ? {} : undefined,
-    terminated: isObject(terminated) ? terminatedFromJson(terminated, maxTextBytes) : undefined,
-  };
-}
-
-const terminatedFromJson = (
-  terminated: Unchecked<V1ContainerStateTerminated>,
-  maxTextBytes: number,
-): ContainerStateTerminated => ({
-  ...texts(terminated, ['reason'], maxTextBytes),
-  exitCode: numberFromJson(terminated.exitCode) ?? 0,
-  finishedAt: timeFromJson(terminated.finishedAt),
-});
-
-type Condition = PodStatus['conditions'][number];
-
-function conditionsFromJson(status: unknown): { conditions: Condition[] } {
-  const { conditions }: Unchecked<V1PodStatus> = asObject(status);
-  return {
-    conditions: asObjects(conditions).map((one: Unchecked<V1PodCondition>) => ({
-      ...texts(one, ['type', 'status', 'reason', 'message']),
-      lastTransitionTime: timeFromJson(one.lastTransitionTime),
-    })),
-  };
-}
-
-function metaFromJson(metadata: unknown): ObjectMeta {
-  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
-  return {
-    ...texts(meta, ['name', 'namespace', 'uid', 'resourceVersion']),
-    generation: numberFromJson(meta.generation) ?? 0,
-    creationTimestamp: timeFromJson(meta.creationTimestamp),
-    deletionTimestamp: timeFromJson(meta.deletionTimestamp),
-    deletionGracePeriodSeconds: numberFromJson(meta.deletionGracePeriodSeconds),
-    labels: textsFromJson(meta.labels),
-    ownerReferences: ownersFromJson(meta.ownerReferences),
-    finalizers: asList(meta.finalizers)
-      .filter((finalizer) => typeof finalizer === 'string')
-      .map(boundedText),
-  };
-}
-
-/** A map of strings, such as labels and annotations. */
-export function textsFromJson(json: unknown): Record<string, string> {
-  const texts = Object.entries(asObject(json)).filter(([, value]) => typeof value === 'string');
-  return Object.fromEntries(texts.map(([key, value]) => [boundedText(key), boundedText(value)]));
-}
-
-/** The owner references of an object. */
-export function ownersFromJson(json: unknown): OwnerReference[] {
-  return asObjects(json).map((owner: Unchecked<V1OwnerReference>) => ({
-    ...texts(owner, ['apiVersion', 'kind', 'name', 'uid']),
-    controller: owner.controller === true,
-  }));
-}
-
-function texts<K extends string>(
-  object: Partial<Readonly<Record<K, unknown>>>,
-  keys: readonly K[],
-  maxTextBytes: number = bounds.text,
-): Record<K, string> {
-  // The return type of fromEntries has no keys.
-  return Object.fromEntries(keys.map((key) => [key, bounded(asText(object[key]), maxTextBytes)])) as Record<
-    K,
-    string
-  >;
-}
-
 /** `value` if it is a number. */
 export const numberFromJson = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : undefined;
@@ -239,3 +79,132 @@ export function timeFromJson(value: unknown): Time | undefined {
   const ms = Date.parse(asText(value));
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };
 }
+
+/** A map of strings, such as labels and annotations. */
+export function textsFromJson(json: unknown): Record<string, string> {
+  const texts = Object.entries(asObject(json)).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts.map(([key, value]) => [boundedText(key), boundedText(value)]));
+}
+
+type Reader<T> = (json: unknown) => T;
+
+/** Reads a JSON object as a message of `gen/`: each field by its own reader, and no others. */
+export function message<T extends object>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> {
+  const names = Object.keys(readers) as (keyof T & string)[];
+  return (json) => {
+    const object = asObject(json);
+    const read: Partial<T> = {};
+    for (const name of names) read[name] = readers[name](object[name]);
+    return read as T;
+  };
+}
+
+/** Reads a list; a value of another type is an empty one. */
+export const listOf =
+  <T>(read: Reader<T>): Reader<T[]> =>
+  (json) =>
+    asList(json).map(read);
+
+const ifObject =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (json) =>
+    isObject(json) ? read(json) : undefined;
+
+/** The owner references of an object. */
+export const ownersFromJson = listOf(
+  message<OwnerReference>({
+    apiVersion: boundedText,
+    kind: boundedText,
+    name: boundedText,
+    uid: boundedText,
+    controller: (value) => value === true,
+  }),
+);
+
+const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
+
+const metadata = message<ObjectMeta>({
+  name: boundedText,
+  namespace: boundedText,
+  uid: boundedText,
+  resourceVersion: boundedText,
+  generation: numberOrZero,
+  creationTimestamp: timeFromJson,
+  deletionTimestamp: timeFromJson,
+  deletionGracePeriodSeconds: numberFromJson,
+  labels: textsFromJson,
+  ownerReferences: ownersFromJson,
+  finalizers: (value) =>
+    asList(value)
+      .filter((finalizer) => typeof finalizer === 'string')
+      .map(boundedText),
+});
+
+const conditions = listOf(
+  message<PodCondition>({
+    type: boundedText,
+    status: boundedText,
+    reason: boundedText,
+    message: boundedText,
+    lastTransitionTime: timeFromJson,
+  }),
+);
+
+/** Reads the status of a pod. The limit applies to the texts that decide how it ended. */
+function podStatus(maxTextBytes: number): Reader<PodStatus> {
+  const text = (value: unknown): string => bounded(asText(value), maxTextBytes);
+  const terminated = message<ContainerStateTerminated>({
+    reason: text,
+    exitCode: numberOrZero,
+    finishedAt: timeFromJson,
+  });
+  const state = message<ContainerState>({
+    waiting: ifObject(message({ reason: boundedText, message: boundedText })),
+    running: ifObject(message({})),
+    terminated: ifObject(terminated),
+  });
+  const containers = listOf(
+    message<ContainerStatus>({ name: boundedText, image: boundedText, state, lastState: state }),
+  );
+  return message({
+    phase: text,
+    reason: text,
+    message: text,
+    conditions,
+    startTime: timeFromJson,
+    containerStatuses: containers,
+    initContainerStatuses: containers,
+    ephemeralContainerStatuses: containers,
+  });
+}
+
+const containers = listOf(message<Container>({ name: boundedText, restartPolicy: boundedText }));
+
+// The JSON form of an object becomes the message of its protobuf form, so that one function makes the facts of both.
+
+/** The texts of the status are cut. */
+export const podFromJson = message<Pod>({
+  metadata,
+  spec: message({
+    nodeName: boundedText,
+    restartPolicy: boundedText,
+    containers,
+    initContainers: containers,
+  }),
+  status: podStatus(bounds.text),
+});
+
+/** Reads the status of a pod, without cutting its texts. */
+export const wholeStatusFromJson = (json: unknown): PodStatus => wholeStatus(asObject(json)['status']);
+
+const wholeStatus = podStatus(Infinity);
+
+export const nodeFromJson = message<Node>({
+  metadata,
+  spec: message({ taints: listOf(message({ key: boundedText })) }),
+  status: message({ conditions, nodeInfo: message({ containerRuntimeVersion: boundedText }) }),
+});
+
+export const namespaceFromJson = message<Namespace>({ metadata });
+export const jobFromJson = message<Job>({ metadata, status: message({ conditions }) });
+export const replicaSetFromJson = message<ReplicaSet>({ metadata });
