@@ -2,26 +2,49 @@ import type { OwnerRef, PodFacts, PodWait } from './objects.ts';
 import type { SharedValues } from '../codec/shared-values.ts';
 
 /** The facts that many pods have in common. */
-export interface PodTraits extends Omit<
-  PodFacts,
-  | 'uid'
-  | 'name'
-  | 'namespace'
-  | 'nodeName'
-  | 'resourceVersion'
-  | 'createdAtMs'
-  | 'finishedAtMs'
-  | 'finishedByMs'
-  | 'controller'
-  | 'ttlRules'
-  | 'wait'
-> {
+const shared = [
+  'generation',
+  'deletionAtMs',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'finalizers',
+  'nodeExisted',
+  'ready',
+  'phase',
+  'reason',
+  'endedByKubelet',
+  'markedByPodGc',
+  'ends',
+  'ttlAnnotation',
+  'partlyEnded',
+] as const satisfies readonly (keyof PodFacts)[];
+
+type SharedFacts = Pick<PodFacts, (typeof shared)[number]>;
+
+export interface PodTraits extends SharedFacts {
   readonly ownerApiVersion: string | undefined;
   readonly ownerKind: string | undefined;
 }
 
+class HasTraits {
+  readonly traits: PodTraits;
+
+  constructor(traits: PodTraits) {
+    this.traits = traits;
+  }
+}
+
+for (const name of shared) {
+  const get = function (this: HasTraits): unknown {
+    return this.traits[name];
+  };
+  Object.defineProperty(HasTraits.prototype, name, { get });
+}
+
+const Shared = HasTraits as new (traits: PodTraits) => HasTraits & SharedFacts;
+
 /** The facts of a pod. Many pods share one object of traits (ADR 37), which saves 19 MB for 100 000 pods. */
-export class PodRecord implements PodFacts {
+export class PodRecord extends Shared implements PodFacts {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
@@ -34,9 +57,9 @@ export class PodRecord implements PodFacts {
   readonly ownerName: string | undefined;
   readonly wait: PodWait | undefined;
   readonly ttlRules: PodFacts['ttlRules'];
-  readonly traits: PodTraits;
 
   constructor(facts: PodFacts, traits: SharedValues<PodTraits>) {
+    super(traits.share(traitsOf(facts)));
     this.uid = facts.uid;
     this.name = facts.name;
     this.namespace = facts.namespace;
@@ -49,7 +72,6 @@ export class PodRecord implements PodFacts {
     this.ttlRules = facts.ttlRules;
     this.ownerUid = facts.controller?.uid;
     this.ownerName = facts.controller?.name;
-    this.traits = traits.share(traitsOf(facts));
   }
 
   /** Returns a new object each time. */
@@ -58,81 +80,11 @@ export class PodRecord implements PodFacts {
     if (uid === undefined || name === undefined) return undefined;
     return { apiVersion: traits.ownerApiVersion ?? '', kind: traits.ownerKind ?? '', name, uid };
   }
-
-  get nodeExisted(): boolean {
-    return this.traits.nodeExisted;
-  }
-
-  get generation(): number {
-    return this.traits.generation;
-  }
-
-  get ready(): boolean {
-    return this.traits.ready;
-  }
-
-  get phase(): string {
-    return this.traits.phase;
-  }
-
-  get reason(): string {
-    return this.traits.reason;
-  }
-
-  get endedByKubelet(): boolean {
-    return this.traits.endedByKubelet;
-  }
-
-  get markedByPodGc(): boolean {
-    return this.traits.markedByPodGc;
-  }
-
-  get ends(): PodFacts['ends'] {
-    return this.traits.ends;
-  }
-
-  get labels(): PodFacts['labels'] {
-    return this.traits.labels;
-  }
-
-  get ttlAnnotation(): string | undefined {
-    return this.traits.ttlAnnotation;
-  }
-
-  get finalizers(): readonly string[] {
-    return this.traits.finalizers;
-  }
-
-  get partlyEnded(): PodFacts['partlyEnded'] {
-    return this.traits.partlyEnded;
-  }
-
-  get deletionAtMs(): number | undefined {
-    return this.traits.deletionAtMs;
-  }
-
-  get deletionGracePeriodSeconds(): number | undefined {
-    return this.traits.deletionGracePeriodSeconds;
-  }
 }
 
 function traitsOf(facts: PodFacts): PodTraits {
-  return {
-    nodeExisted: facts.nodeExisted,
-    generation: facts.generation,
-    ready: facts.ready,
-    phase: facts.phase,
-    reason: facts.reason,
-    endedByKubelet: facts.endedByKubelet,
-    markedByPodGc: facts.markedByPodGc,
-    ends: facts.ends,
-    labels: facts.labels,
-    ttlAnnotation: facts.ttlAnnotation,
-    finalizers: facts.finalizers,
-    partlyEnded: facts.partlyEnded,
-    deletionAtMs: facts.deletionAtMs,
-    deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
-    ownerApiVersion: facts.controller?.apiVersion,
-    ownerKind: facts.controller?.kind,
-  };
+  const { apiVersion, kind } = facts.controller ?? {};
+  const traits: Record<string, unknown> = { ownerApiVersion: apiVersion, ownerKind: kind };
+  for (const name of shared) traits[name] = facts[name];
+  return traits as unknown as PodTraits;
 }
