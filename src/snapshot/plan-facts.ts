@@ -6,7 +6,7 @@ import type { InForceByName } from '../gc/hold.ts';
 import type { OpenBreakers } from '../gc/open-breaker.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
 import type { NodeReportFacts } from '../kube/cache/node-report-facts.ts';
-import type { ReportedUsage } from '../kube/cache/node-usage.ts';
+import type { ReportedUsage } from '../kube/cache/reports-with-usage.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
 import type { ReportWithUsage } from '../kube/cache/reports-with-usage.ts';
 import type {

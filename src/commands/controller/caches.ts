@@ -21,10 +21,8 @@ import {
   replicaSetsResource,
   type Resource,
 } from '../../kube/cache/resources.ts';
-import { OnDemand } from '../../kube/cache/on-demand.ts';
+import { OnDemand, PodCache, ReportCache } from '../../kube/cache/on-demand.ts';
 import type { Cache } from '../../kube/cache/staleness.ts';
-import { PodCache } from '../../kube/cache/pod-cache.ts';
-import { ReportCache } from '../../kube/cache/report-cache.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 

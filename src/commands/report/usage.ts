@@ -3,7 +3,7 @@ import type {
   NodeGCReportStatusUsageFileSystem,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
-import type { ReportedUsage } from '../../kube/cache/node-usage.ts';
+import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 

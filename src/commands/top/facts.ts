@@ -3,7 +3,7 @@ import type {
   NodeGCReportStatusUsageNamespace,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isStale } from '../../api/report/fresh.ts';
-import type { ReportedUsage } from '../../kube/cache/node-usage.ts';
+import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import type { TopQuestion } from './command.ts';
 
 /** What is read for a question. */

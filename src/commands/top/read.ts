@@ -1,5 +1,5 @@
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
-import { reportedUsage, type ReportedUsage } from '../../kube/cache/node-usage.ts';
+import { reportedUsage, type ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import type { Identified } from '../../kube/cache/objects.ts';
 import { inJson, metadataResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
 import { isDenied, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';

@@ -1,17 +1,11 @@
 import { doNotDisruptOf } from '../../api/do-not-disrupt.ts';
-import type {
-  V1ObjectMeta,
-  V1Pod,
-  V1PodSpec,
-  V1PodStatus,
-  V1SelfSubjectAccessReview,
-  V1SubjectAccessReviewStatus,
-} from '@kubernetes/client-node';
+import type { V1ObjectMeta, V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import type { NodeConfirmation } from '../../api/node-confirmation.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import { governNode } from '../../api/policy/node-governance.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { isAllowed } from '../auth/own-rights.ts';
 import { readAll } from '../cache/list-watch.ts';
 import { nodePodsResource, type NodePodFacts } from '../cache/node-pods.ts';
 import type { NamespaceFacts, NodeFacts, OwnerRef } from '../cache/objects.ts';
@@ -27,10 +21,9 @@ import {
   textsFromJson,
   type Unchecked,
 } from '../codec/json.ts';
-import type { OnWire } from '../codec/wire.ts';
 import { deadlineAfter } from '../../runtime/scheduling/abort.ts';
 import { acceptMetadata } from '../http/media-types.ts';
-import { unlessMissing, type KubeTransport } from '../http/transport.ts';
+import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
 import { actionTimeoutMs, podPath } from './pod-requests.ts';
 
 /** The policies that the API server has. */
@@ -104,18 +97,9 @@ export class LiveReads {
 
   /** Whether this process has the right to create pods/eviction in the namespace. */
   async mayEvict(namespace: string, signal: AbortSignal): Promise<boolean> {
-    const body = {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes: { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' } },
-    } satisfies OnWire<V1SelfSubjectAccessReview>;
-    const path = `/apis/${body.apiVersion}/selfsubjectaccessreviews`;
+    const right = { namespace, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' };
     try {
-      const request = { method: 'POST', path, timeoutMs: actionTimeoutMs, body } as const;
-      const response = await this.#transport.send(request, signal);
-      const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
-      const { allowed }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
-      return allowed === true;
+      return (await isAllowed(this.#transport, right, signal)) === true;
     } catch (cause) {
       throw new Error('checking the right to evict', { cause });
     }
@@ -123,7 +107,7 @@ export class LiveReads {
 
   async #get(path: string, signal: AbortSignal): Promise<object | undefined> {
     const request = { method: 'GET', path, timeoutMs: actionTimeoutMs, retries: 0 } as const;
-    const response = await unlessMissing(this.#transport.send(request, signal));
+    const response = await unless(isMissing, this.#transport.send(request, signal));
     return response && asObject(parseJson(response.body));
   }
 }
@@ -180,7 +164,7 @@ export class LiveNode {
     const { transport, nodeName } = this.#deps;
     const path = podPath(pod);
     const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
-    const response = await unlessMissing(transport.send(request, signal));
+    const response = await unless(isMissing, transport.send(request, signal));
     if (response === undefined) return 'gone';
     const { metadata }: Unchecked<V1Pod> = asObject(parseJson(response.body));
     const { uid, annotations, ownerReferences }: Unchecked<V1ObjectMeta> = asObject(metadata);

@@ -5,7 +5,14 @@ import { parseJson } from '../codec/json.ts';
 import type { NodeFacts } from '../cache/objects.ts';
 import { reportsPath } from '../cache/resources.ts';
 import { patchStatus } from './status-patch.ts';
-import { ApiError, isConflict, isNotFound, type KubeTransport } from '../http/transport.ts';
+import {
+  isConflict,
+  isForbidden,
+  isNotFound,
+  isThrottled,
+  unless,
+  type KubeTransport,
+} from '../http/transport.ts';
 
 /** The Node object of the agent. Its report has the same name and is deleted with it. */
 export type ReportingNode = Pick<NodeFacts, 'name' | 'uid'>;
@@ -76,7 +83,7 @@ export class NodeReports {
       return await patchStatus(this.#transport, pathOf(node), patch, signal);
     } catch (err) {
       // Rejected before evaluation: the stored status has not changed, and a busy server gets no second request.
-      if (err instanceof ApiError && err.status === 429) this.#stored = known;
+      if (isThrottled(err)) this.#stored = known;
       throw err;
     }
   }
@@ -92,14 +99,10 @@ export class NodeReports {
   }
 
   async #get(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
-    try {
-      const { body } = await this.#transport.send({ method: 'GET', path: pathOf(node) }, signal);
-      // The server validates it against the schema, and only this agent writes it.
-      return parseJson(body) as NodeGCReport;
-    } catch (err) {
-      if (isNotFound(err)) return undefined;
-      throw err;
-    }
+    const request = { method: 'GET', path: pathOf(node) } as const;
+    const found = await unless(isNotFound, this.#transport.send(request, signal));
+    // The server validates it against the schema, and only this agent writes it.
+    return found && (parseJson(found.body) as NodeGCReport);
   }
 
   async #create(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
@@ -124,20 +127,14 @@ export class NodeReports {
    * next write creates a new one.
    */
   async #takeOver(node: ReportingNode, { metadata }: NodeGCReport, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#transport.send(
-        {
-          method: 'PATCH',
-          path: pathOf(node),
-          query: { fieldManager: 'dustpan' },
-          contentType: 'application/merge-patch+json',
-          body: { metadata: { uid: metadata?.uid, ownerReferences: owners(node) } },
-        },
-        signal,
-      );
-    } catch (err) {
-      if (!(err instanceof ApiError && err.status === 403)) throw err;
-    }
+    const request = {
+      method: 'PATCH',
+      path: pathOf(node),
+      query: { fieldManager: 'dustpan' },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { uid: metadata?.uid, ownerReferences: owners(node) } },
+    } as const;
+    await unless(isForbidden, this.#transport.send(request, signal));
   }
 }
 

@@ -1,5 +1,5 @@
 import { acceptMetadata } from '../http/media-types.ts';
-import { isNotFound, type KubeTransport } from '../http/transport.ts';
+import { isNotFound, unless, type KubeTransport } from '../http/transport.ts';
 
 type Transport = Pick<KubeTransport, 'send'>;
 
@@ -43,21 +43,13 @@ async function send(
   { type, body }: Patch,
   signal: AbortSignal,
 ): Promise<'patched' | 'gone'> {
-  try {
-    await transport.send(
-      {
-        method: 'PATCH',
-        path: `${path}/status`,
-        query: { fieldManager: 'dustpan' },
-        contentType: `application/${type}+json`,
-        accept: acceptMetadata,
-        body,
-      },
-      signal,
-    );
-    return 'patched';
-  } catch (err) {
-    if (isNotFound(err)) return 'gone';
-    throw err;
-  }
+  const request = {
+    method: 'PATCH',
+    path: `${path}/status`,
+    query: { fieldManager: 'dustpan' },
+    contentType: `application/${type}+json`,
+    accept: acceptMetadata,
+    body,
+  } as const;
+  return (await unless(isNotFound, transport.send(request, signal))) === undefined ? 'gone' : 'patched';
 }

@@ -40,8 +40,9 @@ export class OwnRights implements Check {
     const before = this.#missing.map(rightText);
     const missing: Right[] = [];
     for (const right of rights) {
-      const isAllowed = (await this.#isAllowed(right, signal)) ?? !before.includes(rightText(right));
-      if (!isAllowed) missing.push(right);
+      const isHeld =
+        (await isAllowed(this.#deps.transport, right, signal)) ?? !before.includes(rightText(right));
+      if (!isHeld) missing.push(right);
     }
     this.#missing = missing;
     const texts = missing.map(rightText);
@@ -50,22 +51,24 @@ export class OwnRights implements Check {
     else log.info({}, 'no right is missing any more');
     onChange?.(missing);
   }
+}
 
-  /** undefined = an authorizer failed. */
-  async #isAllowed(right: Right, signal: AbortSignal): Promise<boolean | undefined> {
-    const { verb, group, resource, subresource, namespace, name } = right;
-    const resourceAttributes = { verb, group, resource, subresource, namespace, name };
-    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-    const body = {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes },
-    };
-    const request = { method: 'POST', path, body, timeoutMs: reviewMs, retries: 0 } as const;
-    const response = await this.#deps.transport.send(request, signal);
-    const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
-    const { allowed, evaluationError }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
-    if (allowed === true) return true;
-    return allowed === false && asText(evaluationError) === '' ? false : undefined;
-  }
+/** Whether this process has a right; undefined = an authorizer failed. */
+export async function isAllowed(
+  transport: Pick<KubeTransport, 'send'>,
+  { verb, group, resource, subresource, namespace, name }: Right,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { verb, group, resource, subresource, namespace, name } },
+  };
+  const path = `/apis/${body.apiVersion}/selfsubjectaccessreviews`;
+  const request = { method: 'POST', path, body, timeoutMs: reviewMs, retries: 0 } as const;
+  const response = await transport.send(request, signal);
+  const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
+  const { allowed, evaluationError }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
+  if (allowed === true) return true;
+  return allowed === false && asText(evaluationError) === '' ? false : undefined;
 }

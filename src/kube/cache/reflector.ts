@@ -11,7 +11,6 @@ import { readList, SilentWatchError, watchEvents, type Source } from './list-wat
 import type { Identified } from './objects.ts';
 import { ApiError, isExpired, isThrottled } from '../http/transport.ts';
 import { staleAfterMs, type Cache, type StaleCache } from './staleness.ts';
-import { View } from './view.ts';
 
 /** A local copy of one resource, kept current by list and watch. */
 export interface Store<T> {
@@ -316,4 +315,43 @@ function remedyFor(err: unknown, isOptional: boolean): Remedy {
 /** The server rejects the resourceVersion, for example because its store was restored from a backup, or a parameter. */
 function isUnacceptable(err: ApiError): boolean {
   return err.status === 400 || err.status === 422 || err.causes.includes('ResourceVersionTooLarge');
+}
+
+/**
+ * A name belongs to one object at a time. An index by name would cost 40 bytes for each pod, only for servers that lose a deletion. So only small
+ * collections are searched for namesakes: nodes, namespaces and policies.
+ */
+const maxSearched = 10_000;
+
+/** The objects of one resource by UID. */
+export class View<T extends Identified> {
+  readonly #items = new Map<string, T>();
+
+  get items(): ReadonlyMap<string, T> {
+    return this.#items;
+  }
+
+  /** Adds an object of a list, in which names are unique. */
+  add(object: T): void {
+    this.#items.set(object.uid, object);
+  }
+
+  /** Adds or replaces an object. Removes an object with the same name and another UID. */
+  put(object: T): void {
+    // Deleted first: otherwise the map would keep the string of the replaced object as its key, 56 bytes for each pod.
+    if (!this.#items.delete(object.uid)) this.#removeNamesake(object);
+    this.#items.set(object.uid, object);
+  }
+
+  /** Removes by UID, so that a late deletion cannot hit a namesake. */
+  remove(object: T): void {
+    this.#items.delete(object.uid);
+  }
+
+  #removeNamesake({ name, namespace }: T): void {
+    if (this.#items.size > maxSearched) return;
+    for (const [uid, other] of this.#items) {
+      if (other.name === name && other.namespace === namespace) this.#items.delete(uid);
+    }
+  }
 }

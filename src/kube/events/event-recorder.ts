@@ -2,14 +2,24 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { EventQueue } from './queue.ts';
-import { beginSeries, isBehind, isDue, isIdle, isStale, repeatSeries, seriesKey } from './series.ts';
-import type { Moment, Series } from './series.ts';
+import {
+  beginSeries,
+  eventBody,
+  eventNamespace,
+  isBehind,
+  isDue,
+  isIdle,
+  isStale,
+  repeatSeries,
+  seriesKey,
+  seriesPatch,
+  type Moment,
+  type Series,
+} from './series.ts';
 import { EventSpamFilter } from './spam-filter.ts';
-import { EventWriter } from './writer.ts';
 import type { EventSpec, Recorder } from './recorder.ts';
 import { isTransient } from '../http/retry.ts';
-import { ApiError } from '../http/transport.ts';
-import type { KubeTransport } from '../http/transport.ts';
+import { ApiError, isConflict, isNotFound, unless, type KubeTransport } from '../http/transport.ts';
 
 /** Why an Event, or its last count, was dropped. */
 export type EventDrop = 'queue_full' | 'spam' | 'rejected' | 'unreachable' | 'shutdown';
@@ -47,7 +57,6 @@ const serials = 1_000_000;
 /** Writes Events in the background, recurrences as series: many occurrences cost two requests and a counter. */
 export class EventRecorder implements Recorder {
   readonly #deps: EventRecorderDeps;
-  readonly #writer: EventWriter;
   readonly #filter: EventSpamFilter;
   readonly #series = new Map<string, Series>();
   /** The latest series that others may join, by their key without the occasion. */
@@ -63,13 +72,11 @@ export class EventRecorder implements Recorder {
   #warnedMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: EventRecorderDeps) {
-    const { transport, clock, reportingController: controller, reportingInstance: instance } = deps;
     this.#deps = deps;
     // Hundreds may wait for a retry; Node would warn of a leak.
     setMaxListeners(0, this.#shutdown.signal);
     this.#serial = Math.floor(deps.random() * serials);
-    this.#writer = new EventWriter(transport, { controller, instance });
-    this.#filter = new EventSpamFilter(clock.monotonicMs());
+    this.#filter = new EventSpamFilter(deps.clock.monotonicMs());
   }
 
   record(event: EventSpec): void {
@@ -141,12 +148,39 @@ export class EventRecorder implements Recorder {
 
   async #write(series: Series, signal: AbortSignal): Promise<void> {
     try {
-      const verb = await this.#writer.write(series, signal);
+      const isPatched = series.sentCount > 0 && (await this.#patch(series, signal));
+      if (!isPatched) await this.#create(series, signal);
       series.sentMs = this.#deps.clock.monotonicMs();
       series.failures = 0;
-      this.#deps.metrics?.sent(verb);
+      this.#deps.metrics?.sent(isPatched ? 'patch' : 'create');
     } catch (err) {
       this.#failed(series, err);
+    }
+  }
+
+  /** Returns false if the Event no longer exists. */
+  async #patch(series: Series, signal: AbortSignal): Promise<boolean> {
+    const { count } = series;
+    const path = `${collection(series)}/${series.name}`;
+    const contentType = 'application/merge-patch+json';
+    const request = { method: 'PATCH', path, contentType, body: seriesPatch(series) } as const;
+    const isPatched = (await unless(isNotFound, this.#deps.transport.send(request, signal))) !== undefined;
+    if (isPatched) series.sentCount = count;
+    return isPatched;
+  }
+
+  async #create(series: Series, signal: AbortSignal): Promise<void> {
+    const { transport, reportingController: controller, reportingInstance: instance } = this.#deps;
+    const { count } = series;
+    const body = eventBody(series, { controller, instance });
+    try {
+      await transport.send({ method: 'POST', path: collection(series), body }, signal);
+      series.sentCount = count;
+    } catch (err) {
+      if (!isConflict(err)) throw err;
+      // No other series has this name: an earlier attempt succeeded, and only its response was lost.
+      series.sentCount = 1;
+      if (isBehind(series)) await this.#patch(series, signal);
     }
   }
 
@@ -222,3 +256,6 @@ export class EventRecorder implements Recorder {
 /** A terminating namespace accepts no Events; no warning is needed. */
 const isTerminating = (err: unknown): boolean =>
   err instanceof ApiError && err.causes.includes('NamespaceTerminating');
+
+const collection = ({ spec }: Series): string =>
+  `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(eventNamespace(spec))}/events`;

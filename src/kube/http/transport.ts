@@ -77,15 +77,21 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns undefined if the API server itself reports that the object does not exist. The 404 of a proxy has no reason. */
-export async function unlessMissing<T>(response: Promise<T>): Promise<T | undefined> {
+/** Returns undefined for an expected error. */
+export async function unless<T>(
+  isExpected: (err: unknown) => boolean,
+  response: Promise<T>,
+): Promise<T | undefined> {
   try {
     return await response;
   } catch (err) {
-    if (err instanceof ApiError && err.reason === 'NotFound') return undefined;
+    if (isExpected(err)) return undefined;
     throw err;
   }
 }
+
+/** Whether the API server itself reports that the object does not exist. The 404 of a proxy has no reason. */
+export const isMissing = (err: unknown): boolean => err instanceof ApiError && err.reason === 'NotFound';
 
 export const isNotFound = (err: unknown): boolean => err instanceof ApiError && err.status === 404;
 /** The server no longer has the resourceVersion or the continue token. */

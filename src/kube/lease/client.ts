@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
 import type { HolderPod, Lease } from './record.ts';
-import { isNotFound, unlessMissing } from '../http/transport.ts';
+import { isMissing, isNotFound, unless } from '../http/transport.ts';
 import type { KubeRequest, KubeTransport } from '../http/transport.ts';
 
 export interface LeaseName {
@@ -24,20 +24,18 @@ export class LeaseClient {
   }
 
   /** undefined = the lease, or its namespace, does not exist. */
-  async get(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      return await this.#send({ method: 'GET', path: `${this.#collection}/${this.#name}` }, signal);
-    } catch (err) {
-      if (isNotFound(err)) return undefined;
-      throw err;
-    }
+  get(signal: AbortSignal): Promise<Lease | undefined> {
+    return unless(
+      isNotFound,
+      this.#send({ method: 'GET', path: `${this.#collection}/${this.#name}` }, signal),
+    );
   }
 
   /** Whether no pod of this name and UID exists. */
   async isGone({ namespace, name, uid }: HolderPod, signal: AbortSignal): Promise<boolean> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
     const request = { method: 'GET', path, timeoutMs: this.#timeoutMs, retries: 0 } as const;
-    const found = await unlessMissing(this.#transport.send(request, signal));
+    const found = await unless(isMissing, this.#transport.send(request, signal));
     if (found === undefined) return true;
     const { metadata }: Unchecked<V1Pod> = asObject(parseJson(found.body));
     return asObject(metadata)['uid'] !== uid;

@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Reflector } from '../../../../src/kube/cache/reflector.ts';
+import { Reflector, View } from '../../../../src/kube/cache/reflector.ts';
 import { jsonResource, podsResource } from '../../../../src/kube/cache/resources.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
-import { View } from '../../../../src/kube/cache/view.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
 import { Reflector } from '../../../../src/kube/cache/reflector.ts';
-import { ReportCache } from '../../../../src/kube/cache/report-cache.ts';
+import { ReportCache } from '../../../../src/kube/cache/on-demand.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
