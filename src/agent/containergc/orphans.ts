@@ -5,6 +5,7 @@ import type { OrphanCount, OrphanInventory, OrphanPlace } from '../../api/report
 import type { OrphanTarget } from '../../gc/decision.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { FoundOrphan } from '../../node/storage/orphans-finder.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import {
   decide,
   keptByNode,
@@ -87,27 +88,28 @@ export function orphanInventory(
 }
 
 function countOf(found: readonly FoundOrphan[], reasons: ReadonlyMap<string, Reason>): OrphanCount {
-  const reported = found.map(({ path, podUid, sinceMs, bytes }) => ({
-    path,
-    podUid,
-    sinceMs,
-    bytes,
-    reason: reasons.get(path),
-  }));
+  const largest = found.toSorted(byLargest).slice(0, maxLargest);
   return {
     count: found.length,
     bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
-    largest: reported.toSorted(byLargest).slice(0, maxLargest),
-    isReadOnly: reported.some(({ reason }) => reason === 'ReadOnly'),
+    largest:
+      largest.length === 0
+        ? undefined
+        : largest.map(({ path, podUid: podUID, sinceMs, bytes }) => ({
+            path,
+            podUID,
+            since: sinceMs === undefined ? undefined : metaTime(new Date(sinceMs)),
+            bytes,
+            reason: reasons.get(path),
+          })),
+    isReadOnly: found.some(({ path }) => reasons.get(path) === 'ReadOnly'),
   };
 }
 
 /** Of equal sizes the older one first, then by path, so that two reports do not differ without a reason. */
-function byLargest(a: Ordered, b: Ordered): number {
+function byLargest(a: FoundOrphan, b: FoundOrphan): number {
   const [first, second] = [a.sinceMs ?? Infinity, b.sinceMs ?? Infinity];
   if (a.bytes !== b.bytes) return b.bytes - a.bytes;
   if (first !== second) return first < second ? -1 : 1;
   return a.path < b.path ? -1 : 1;
 }
-
-type Ordered = Pick<FoundOrphan, 'bytes' | 'sinceMs' | 'path'>;

@@ -17,6 +17,7 @@ import type {
 import type { PassResults } from '../../gc/pass.ts';
 import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { afterAll, dueBecause } from './plan.ts';
@@ -330,7 +331,7 @@ const listedOf = ({ target }: ImageDecision): ListedImage => {
     bytes: image.sizeBytes,
     inUse,
     isKept: protectedBy !== undefined,
-    unusedSinceMs: inUse ? undefined : (record.lastUsedMs ?? record.firstDetectedMs),
+    unusedSince: inUse ? undefined : metaTime(new Date(record.lastUsedMs ?? record.firstDetectedMs)),
   };
 };
 

@@ -33,7 +33,7 @@ export function orphansFound(
 
 function partOf(found: OrphanCount | undefined, noun: (count: number) => string): readonly string[] {
   if (found === undefined || found.count === 0) return [];
-  const named = found.largest
+  const named = (found.largest ?? [])
     .slice(0, maxNamed)
     .map(({ path, reason }) => (reason === undefined ? path : `${path} ${reason}`));
   const more = found.count - named.length;

@@ -4,7 +4,6 @@ import {
   fitStatus,
   type NodeGCReportStatus,
   type NodeGCReportStatusContainersLastRemovedItem,
-  type NodeGCReportStatusImagesLastRemovedItem,
   type NodeGCReportStatusUnit,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
@@ -12,19 +11,17 @@ import {
   lastOfEach,
   type ImageInventory,
   type Offender,
-  type RemovedKind,
   type RemovedObject,
 } from '../../api/report/node-pass.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
-import { orphansOf } from './orphans.ts';
 import { storageOf } from './storage.ts';
 
-/** Decides the whole status of a node's report, within the bounds of crds/. `previous` is the written report. */
+/** Decides the status of a node's report; `fitStatus` drops what the CRD lacks. Second: the written report. */
 export function planReport(
   facts: ReportFacts,
-  previous: NodeGCReportStatus | undefined,
+  { conditions = [], usage, containers: reported }: NodeGCReportStatus = {},
   now: Date,
 ): NodeGCReportStatus {
   const { images, containers, storage, runtime, imageDisk, orphans, snapshots } = facts;
@@ -33,25 +30,20 @@ export function planReport(
     reportTime: metaTime(now),
     agentVersion: facts.agentVersion,
     ...storagePart(facts, now),
-    conditions: planConditions(facts, previous?.conditions ?? [], now),
+    conditions: planConditions(facts, conditions, now),
     runtime,
     imageFileSystem: imageDisk && diskOf(imageDisk),
     images: imagesOf(facts),
-    containers: containersOf(facts, previous?.containers?.lastRemoved ?? []),
+    containers: containersOf(facts, reported?.lastRemoved ?? []),
     sandboxes: containers?.sandboxes,
     logs: containers?.logs,
-    orphans: orphans === undefined && snapshots === undefined ? undefined : orphansOf(facts),
+    orphans: (orphans ?? snapshots) && { ...orphans, snapshots },
     units: unitsOf(facts),
-    usage: usageOf(facts, previous),
+    // After a restart the agent has not measured yet: the last usage has its own time.
+    usage: facts.usage ?? usage,
     largestOffenders: offenders.toSorted(bySize),
   });
 }
-
-/** After a restart the agent has not measured yet: the last usage has its own time. */
-const usageOf = (
-  { usage }: ReportFacts,
-  previous: NodeGCReportStatus | undefined,
-): NodeGCReportStatus['usage'] => usage ?? previous?.usage;
 
 /** Decides the part of the status about the policy, local storage and node pressure. */
 export const planStorage = (facts: StorageFacts, now: Date): NodeGCReportStatus =>
@@ -72,13 +64,10 @@ function imagesOf({
 }: ReportFacts): NodeGCReportStatus['images'] {
   const lastRemoved = removed.length === 0 ? undefined : removed.map(removedOf);
   if (inventory === undefined) return lastRemoved && { lastRemoved };
-  const { total, inUse, pinned, kept, removable, removeList } = inventory;
+  const { removable, removeList } = inventory;
   const size = shortQuantityText(Math.min(Math.max(0, removable.bytes || 0), Number.MAX_SAFE_INTEGER));
   return {
-    total,
-    inUse,
-    pinned,
-    kept,
+    ...inventory,
     removable: { ...removable, size },
     removeList: removeList && [...removeList],
     unmatched: unmatchedOf(inventory, governance),
@@ -98,13 +87,12 @@ function unmatchedOf(
   return { keep: [...keep], only: [...only], maximumAgeByImage: [...maximumAgeByImage] };
 }
 
-/** Nothing where nothing is known. */
 function containersOf(
   { containers, lastRemoved }: ReportFacts,
   reported: readonly RemovedItem[],
 ): NodeGCReportStatus['containers'] {
   // Cut first: an id is compared with that of the report.
-  const own = fitStatus({ containers: { lastRemoved: lastRemoved.others.map(removedObjectOf) } });
+  const own = fitStatus({ containers: { lastRemoved: lastRemoved.others.map(removedOf) } });
   /* v8 ignore next -- @preserve: what is cut keeps its fields */
   const removed = continued(own.containers?.lastRemoved ?? [], reported);
   if (containers === undefined && removed.length === 0) return undefined;
@@ -126,46 +114,15 @@ function policyOf({ policy }: NodeGovernance): NodeGCReportStatus['policy'] {
   return { name, uid, observedGeneration: generation, mode: 'problems' in policy ? undefined : policy.mode };
 }
 
-const diskOf = ({
-  mountpoint,
-  usedPercent,
-  capacityBytes,
-  availableBytes,
-  usedBytes,
-  inodes,
-  inodesFree,
-  inodesUsed,
-}: MountedImageDisk): NodeGCReportStatus['imageFileSystem'] => ({
-  mountpoint,
-  usedPercent,
-  capacityBytes,
-  availableBytes,
-  usedBytes,
-  usedInodes: inodesUsed,
-  inodes,
-  availableInodes: inodesFree,
+const diskOf = (disk: MountedImageDisk): NodeGCReportStatus['imageFileSystem'] => ({
+  ...disk,
+  usedInodes: disk.inodesUsed,
+  availableInodes: disk.inodesFree,
 });
 
-const removedObjectOf = (removed: RemovedObject<RemovedKind>): RemovedItem => ({
-  ...removedOf(removed),
-  kind: removed.kind,
-  pod: removed.pod,
-  bytes: removed.bytes,
-});
-
-/** The fields that every removed object has. */
-const removedOf = ({
-  id,
-  name,
-  reason,
-  policy,
-  atMs,
-}: RemovedObject): NodeGCReportStatusImagesLastRemovedItem => ({
-  id,
-  name,
+const removedOf = <K extends RemovedObject['kind']>({ atMs, ...removed }: RemovedObject<K>) => ({
+  ...removed,
   time: metaTime(new Date(atMs)),
-  reason,
-  policy,
 });
 
 /** Each unit that has run since the agent started, with the totals of the agent before; then the others, as that agent reported them. */
@@ -186,16 +143,12 @@ function unitOf(
   startedAt: Date,
 ): NodeGCReportStatusUnit {
   return {
+    ...last,
     name: last.unit,
     lastPassTime: metaTime(last.at),
-    result: last.result,
-    removed: last.removed,
-    freedBytes: last.freedBytes,
-    errors: last.errors,
     removedTotal: (before?.removedTotal ?? 0) + removedTotal,
     freedBytesTotal: (before?.freedBytesTotal ?? 0) + freedBytesTotal,
     totalsSince: before?.totalsSince ?? metaTime(startedAt),
-    message: last.message,
   };
 }
 

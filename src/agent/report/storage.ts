@@ -8,21 +8,17 @@ import type {
   NodeGCReportStatusSignal,
   NodeGCReportStatusStorageWarning,
 } from '../../api/gen/nodegcreport.gen.ts';
+import type { ReportFacts } from './facts.ts';
 
 /** maxItems of storageWarnings and evictionRequests in crds/. */
 const maxEntries = 32;
-
-interface Inventories {
-  readonly storage: StorageInventory | undefined;
-  readonly pressure: PressureInventory | undefined;
-}
 
 /**
  * The part of the report about local storage and node pressure: the pods nearest to a limit, what is available on the node, and the pods to
  * evict. Evictions are listed only if the policy that decided them is `named`, the policy that the report names: the controller assumes that.
  */
 export function storageOf(
-  { storage, pressure }: Inventories,
+  { storage, pressure }: Pick<ReportFacts, 'storage' | 'pressure'>,
   named: StorageInventory['policy'] | undefined,
   now: Date,
 ): Pick<
@@ -58,9 +54,8 @@ function pageOf(requests: readonly EvictionRequest[], length: number, now: Date)
 function signalsOf({ states, readings }: PressureInventory): NodeGCReportStatusSignal[] {
   const known = new Map<string, SignalState>(states.map((state) => [state.reading.signal, state]));
   return readings.map((reading) => ({
+    ...reading,
     name: reading.signal,
-    available: reading.available,
-    capacity: reading.capacity,
     availablePercent: Math.floor((100 * reading.available) / reading.capacity),
     measuredTime: timeText(reading.measuredAtMs),
     ...stateOf(known.get(reading.signal)),
@@ -81,7 +76,7 @@ function stateOf(state: SignalState | undefined): Partial<NodeGCReportStatusSign
 }
 
 const warningOf = ({ pod, excess, percent, sinceMs }: StorageWarning): NodeGCReportStatusStorageWarning => ({
-  pod: podOf(pod),
+  pod,
   signal: excess.signal,
   subject: excess.subject,
   observedBytes: excess.usedBytes,
@@ -90,29 +85,9 @@ const warningOf = ({ pod, excess, percent, sinceMs }: StorageWarning): NodeGCRep
   since: timeText(sinceMs),
 });
 
-const requestOf = (request: EvictionRequest): NodeGCReportStatusEvictionRequest => ({
-  pod: podOf(request.pod),
-  signal: request.signal,
-  subject: request.subject,
-  observedBytes: request.observedBytes,
-  limitBytes: request.limitBytes,
-  shortage: request.shortage && {
-    available: request.shortage.available,
-    threshold: request.shortage.threshold,
-  },
-  largest: request.largest && { name: request.largest.name, amount: request.largest.amount },
-  observedTime: timeText(request.observedAtMs),
-  gracePeriodSeconds: request.gracePeriodSeconds,
-});
-
-const podOf = ({
-  namespace,
-  name,
-  uid,
-}: EvictionRequest['pod']): NodeGCReportStatusEvictionRequest['pod'] => ({
-  namespace,
-  name,
-  uid,
+const requestOf = ({ observedAtMs, ...request }: EvictionRequest): NodeGCReportStatusEvictionRequest => ({
+  ...request,
+  observedTime: timeText(observedAtMs),
 });
 
 /** The kubelet's clock may be wrong: an invalid time must not cost the whole report. */

@@ -42,7 +42,6 @@ export function planUsage({ measured, history, images, unknown }: Given): UsageP
     )
     .toSorted((a, b) => a.seconds - b.seconds);
   const rest = namespaces.slice(maxNamespaces);
-  const listed = images?.listed ?? [];
   return {
     usage: {
       measuredTime: metaTime(at),
@@ -56,7 +55,7 @@ export function planUsage({ measured, history, images, unknown }: Given): UsageP
         rest.length === 0
           ? undefined
           : { count: rest.length, bytes: rest.reduce((all, { bytes }) => all + bytes, 0) },
-      images: images && listed.map(imageOf),
+      images: images && [...images.listed],
       otherImages: images && restOf(images),
     },
     fullFirst: first,
@@ -129,14 +128,6 @@ const namespaceOf = (
   logsBytes: classes.logs,
   lowerBound: partial.size > 0 ? true : undefined,
   growthBytesPerHour: namespaceGrowth(name, history),
-});
-
-const imageOf = ({
-  unusedSinceMs,
-  ...image
-}: ImageInventory['listed'][number]): NonNullable<NodeUsage['images']>[number] => ({
-  ...image,
-  unusedSince: unusedSinceMs === undefined ? undefined : metaTime(new Date(unusedSinceMs)),
 });
 
 function restOf({ total, listed }: ImageInventory): NodeUsage['otherImages'] {

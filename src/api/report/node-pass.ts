@@ -83,7 +83,7 @@ export interface ListedImage {
   /** A pin or the policy protects it. */
   readonly isKept: boolean;
   /** When it was last used; if never, when it was first seen; undefined = it is in use. */
-  readonly unusedSinceMs: number | undefined;
+  readonly unusedSince: string | undefined;
 }
 
 /** An entry of nodes.imageGC.remove, and how many images that it matches are left. */
@@ -185,20 +185,12 @@ export interface ImageDisk extends DiskSpace {
 export const orphanPlaces = ['podDirectories', 'logDirectories', 'podCgroups'] as const;
 export type OrphanPlace = (typeof orphanPlaces)[number];
 
-/** A resource of a pod that neither the API server nor the runtime knows. */
-export interface ReportedOrphan {
-  readonly path: string;
-  readonly podUid: string;
-  /** When it last changed, in Unix milliseconds; undefined = unknown. */
-  readonly sinceMs: number | undefined;
+/** Resources of pods that neither the API server nor the runtime knows, as the report has them. */
+export interface OrphanCount extends NonNullable<
+  NonNullable<NodeGCReportStatus['orphans']>['podDirectories']
+> {
+  readonly count: number;
   readonly bytes: number;
-  /** The reason code of its verdict. */
-  readonly reason: string | undefined;
-}
-
-export interface OrphanCount extends CountAndBytes {
-  /** Largest first, at most ten. */
-  readonly largest: readonly ReportedOrphan[];
   /** The policy removes them, but the agent has the place mounted read-only. */
   readonly isReadOnly: boolean;
 }

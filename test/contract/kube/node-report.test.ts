@@ -30,7 +30,7 @@ const newNode = async (name = `node-${randomUUID().slice(0, 8)}`): Promise<Repor
 const read = async ({ name }: ReportingNode): Promise<NodeGCReport> =>
   JSON.parse((await objects.request({ method: 'GET', path: `${path}/${name}` })).toString()) as NodeGCReport;
 const full = (): NodeGCReportStatus => {
-  const orphan = { path: '/pods/a', podUid: 'a', sinceMs: now.getTime(), bytes: 2, reason: 'Mounted' };
+  const orphan = { path: '/pods/a', podUID: 'a', since: now.toISOString(), bytes: 2, reason: 'Mounted' };
   const found = { count: 1, bytes: 2, largest: [orphan], isReadOnly: false };
   const orphans = { podDirectories: found, logDirectories: found, podCgroups: found };
   const unmatched = { keep: [0, 2], only: [], maximumAgeByImage: [], policy: policy() };

@@ -27,7 +27,7 @@ test('what two passes found is removed after a live read of the pod, control gro
   expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 2, freedBytes: 14, errors: 0 });
   expect(node.inventories.at(-1)?.orphans?.podDirectories).toMatchObject({
     ...{ count: 1, bytes: 10 },
-    largest: [{ path: '/pods/a', podUid: uid, sinceMs: 1, reason: 'OrphanedDirectory' }],
+    largest: [{ path: '/pods/a', podUID: uid, since: '1970-01-01T00:00:00Z', reason: 'OrphanedDirectory' }],
   });
   await node.pass();
   expect(node.inventories.at(-1)?.orphans?.podDirectories?.count).toBe(0);

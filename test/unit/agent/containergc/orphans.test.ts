@@ -118,14 +118,14 @@ describe('the inventory', () => {
   test('counts what two passes have found, and names the largest', () => {
     const uids = Array.from({ length: 12 }, (_, i) => uid.replace(/^0/, i.toString(16)));
     const podDirectories = uids.map((podUid, i) =>
-      orphan({ podUid, bytes: i < 10 ? 5 : i, sinceMs: 100 - i }),
+      orphan({ podUid, bytes: i < 10 ? 5 : i, sinceMs: (100 - i) * 1000 }),
     );
     const sightings = Object.fromEntries(uids.map((one) => [one, 2]));
     const inventory = inventoryOf(factsOf({ orphans: found({ podDirectories }), sightings }));
     expect(inventory).toMatchObject({ logDirectories: undefined, podCgroups: undefined });
     expect(inventory?.podDirectories).toMatchObject({ count: 12, bytes: 71, isReadOnly: false });
     const largest = inventory?.podDirectories?.largest ?? [];
-    expect(largest.map(({ bytes, sinceMs }) => [bytes, sinceMs])).toEqual([
+    expect(largest.map(({ bytes, since = '' }) => [bytes, Date.parse(since) / 1000])).toEqual([
       ...[
         [11, 89],
         [10, 90],
@@ -140,7 +140,7 @@ describe('the inventory', () => {
     podCgroups.push(orphan({ path: '/d', sinceMs: 5 }), orphan({ path: '/f', sinceMs: 7 }));
     podCgroups.unshift(orphan({ path: '/e', sinceMs: 6 }), orphan({ path: '/0', sinceMs: undefined }));
     const inventory = inventoryOf(factsOf({ orphans: found({ podCgroups }), ...seen(2) }));
-    const shown = inventory?.podCgroups?.largest.map(({ path }) => path).join(' ');
+    const shown = inventory?.podCgroups?.largest?.map(({ path }) => path).join(' ');
     expect(shown).toBe('/d /e /f /0 /a /a1 /b /c');
   });
 

@@ -93,7 +93,7 @@ export const removedObject = <K extends RemovedKind | 'Image'>(
 
 /** Orphaned resources in one place. */
 export const orphanCount = (over: Partial<OrphanCount> = {}): OrphanCount => ({
-  ...{ count: 4, bytes: 400, largest: [], isReadOnly: false },
+  ...{ count: 4, bytes: 400, isReadOnly: false },
   ...over,
 });
 

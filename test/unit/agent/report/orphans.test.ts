@@ -28,7 +28,7 @@ test('fewer are remembered, so that the next one is announced; a place that is n
 
 describe('the Event', () => {
   const node = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' };
-  const item = (path: string, reason?: string) => ({ path, podUid: 'p', sinceMs: 0, bytes: 1, reason });
+  const item = (path: string, reason?: string) => ({ path, podUID: 'p', bytes: 1, reason });
 
   test('names some of each kind with their reasons', () => {
     const orphans = orphanInventory({

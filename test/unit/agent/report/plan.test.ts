@@ -89,8 +89,8 @@ test('lastTransitionTime changes only with the status of a condition', () => {
 });
 
 test('the report has all known facts', () => {
-  const orphan = { path: '/pods/a', podUid: 'a', sinceMs: now.getTime(), bytes: 3, reason: 'Mounted' };
-  const bare = { path: '/pods/b', podUid: 'b', sinceMs: undefined, bytes: 0, reason: undefined };
+  const orphan = { path: '/pods/a', podUID: 'a', since: '2026-01-15T12:00:00Z', bytes: 3, reason: 'Mounted' };
+  const bare = { path: '/pods/b', podUID: 'b', bytes: 0 };
   const podDirectories = orphanCount({ count: 2, bytes: 3, largest: [orphan, bare] });
   const orphans = orphanInventory({ podDirectories, podCgroups: orphanCount() });
   const full = reported({ orphans, snapshots: { count: 3 } });
@@ -104,10 +104,7 @@ test('the report has all known facts', () => {
   expect(full.orphans).toEqual({
     podDirectories: {
       ...{ count: 2, bytes: 3 },
-      largest: [
-        { path: '/pods/a', podUID: 'a', since: '2026-01-15T12:00:00Z', bytes: 3, reason: 'Mounted' },
-        { path: '/pods/b', podUID: 'b', bytes: 0 },
-      ],
+      largest: [orphan, bare],
     },
     podCgroups: { count: 4, bytes: 400 },
     snapshots: { count: 3 },
@@ -253,7 +250,7 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   const huge = { count: 1e12, bytes: 1e300 };
   const large = offender({ id: long, name: long, namespace: long, bytes: 1e300, reason: long });
   const offenders = Array.from({ length: 50 }, () => large);
-  const orphan = { path: long, podUid: long, sinceMs: 0, bytes: 1e300, reason: long };
+  const orphan = { path: long, podUID: long, since: now.toISOString(), bytes: 1e300, reason: long };
   const hugeOrphans = { ...huge, largest: Array.from({ length: 50 }, () => orphan), isReadOnly: true };
   const pod = { uid: long, namespace: long, name: long };
   const removed = { id: long, name: long, pod, reason: long, policy: long, bytes: 1e300, atMs: 0 };

@@ -274,8 +274,8 @@ describe('what uses a disk', () => {
   test('an unused image has the time since when', async () => {
     const image = { id: 'sha256:a', name: 'a', bytes: gib, inUse: false, isKept: false };
     const listed = [
-      { ...image, unusedSinceMs: Date.parse('2026-01-15T11:00:00Z') },
-      { ...image, id: 'sha256:b', unusedSinceMs: undefined },
+      { ...image, unusedSince: '2026-01-15T11:00:00Z' },
+      { ...image, id: 'sha256:b', unusedSince: undefined },
     ];
     const total = { count: 2, bytes: 2 * gib };
     const found = await node({ images: () => images({ listed, total }) }).measure();
