@@ -2,7 +2,6 @@ import type { Client } from '@grpc/grpc-js';
 import { deadlineAfter, onAbort } from '../runtime/scheduling/abort.ts';
 import { systemClock } from '../runtime/scheduling/clock.ts';
 
-/** A method as the generated definitions describe it. */
 export interface Method<Request, Response> {
   readonly name: string;
   readonly requestType: { encode(message: Request): { finish(): Uint8Array } };
@@ -17,7 +16,6 @@ interface Call<Request, Response> {
   readonly deadlineMs: number;
 }
 
-/** The deadline of a call has passed. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }

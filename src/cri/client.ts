@@ -38,7 +38,6 @@ interface CriOptions {
   readonly deadlineMs?: number;
   /** Deadline of status queries, which a runtime serves from memory; default 10 s. */
   readonly statusDeadlineMs?: number;
-  /** Called at the end of each call, also of an aborted one. */
   readonly onCall?: OnCall;
   /** Why the runtime is not the kubelet's; undefined = it is. Called by `checkReady`; default: not checked. */
   readonly foreignBecause?: (identity: RuntimeIdentity) => string | undefined;
@@ -241,7 +240,6 @@ class CriClient implements ContainerRuntime {
     return this.#connection.send(call, { request, deadlineMs: this.#statusDeadlineMs }, signal);
   }
 
-  /** Measures, or changes something. */
   #run<Request, Response, R>(
     call: CriCall<Request, Response, R>,
     request: Request,

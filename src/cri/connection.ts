@@ -5,7 +5,6 @@ import { isBeingRemoved, isNotFound, isUnimplemented, runtimeError } from './fai
 import { insecureClient } from './grpc.ts';
 import { systemClock as clock } from '../runtime/scheduling/clock.ts';
 
-/** A service as the generated definitions describe it. */
 interface Service {
   readonly fullName: string;
 }
@@ -17,7 +16,6 @@ export type CriCall<Request, Response, Result> = readonly [
   (response: Response) => Result,
 ];
 
-/** A finished call. */
 interface RuntimeCall {
   readonly operation: string;
   readonly ok: boolean;
@@ -95,7 +93,6 @@ export class CriConnection {
     });
   }
 
-  /** One result for each message of the response. */
   async #results<Request, Response, Result>(
     [service, method, convert]: CriCall<Request, Response, Result>,
     { request, deadlineMs }: Sent<Request>,

@@ -19,7 +19,6 @@ const containerStates = new Map<number, ContainerState>([
   [2, 'Exited'],
 ]);
 
-/** An unknown number is Unknown. */
 const containerState = (state: number): ContainerState => containerStates.get(state) ?? 'Unknown';
 
 /** An unknown number is Ready: dustpan never removes a ready sandbox. */

@@ -20,7 +20,6 @@ export async function runtimeError(cause: unknown, call: FailedCall): Promise<Ru
   return describeFailure(cause, call, await testSocket(call.socket));
 }
 
-/** Describes a failed call in one line. */
 export function describeFailure(cause: unknown, call: FailedCall, socketError: SocketError): RuntimeError {
   const { method, socket } = call;
   const error = (text: string, failure: RuntimeFailure): RuntimeError =>
@@ -52,7 +51,6 @@ export function describeFailure(cause: unknown, call: FailedCall, socketError: S
   }
 }
 
-/** Whether the runtime is older than the method. */
 export const isUnimplemented = (err: unknown): boolean => codeOf(err) === status.UNIMPLEMENTED;
 
 export const isNotFound = (err: unknown): boolean => codeOf(err) === status.NOT_FOUND;
@@ -81,7 +79,6 @@ function testSocket(path: string): Promise<SocketError> {
   });
 }
 
-/** Maps an error code of connect(2). */
 function socketErrorOf(code: unknown): SocketError {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';

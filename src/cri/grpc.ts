@@ -9,7 +9,6 @@ import { setup as registerUnixSockets } from '@grpc/grpc-js/build/src/resolver-u
 
 export { Status as status } from '@grpc/grpc-js/build/src/constants.js';
 
-/** Returns a client without TLS for a `unix://` address. */
 export function insecureClient(address: string, options: ChannelOptions): Client {
   registerPickFirst();
   registerUnixSockets();

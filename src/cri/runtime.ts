@@ -1,4 +1,3 @@
-/** An image as the runtime lists it. */
 export interface RuntimeImage {
   /** Content digest of the image's configuration, e.g. `sha256:…`; names and repo digests refer to it. */
   readonly id: string;
@@ -8,7 +7,6 @@ export interface RuntimeImage {
   readonly digests: readonly string[];
   /** Size by the runtime: containerd reports the compressed size, about half of the space that a removal frees; 0 = unknown. */
   readonly sizeBytes: number;
-  /** Whether the runtime forbids its removal. */
   readonly pinned: boolean;
   /** '' = the default handler. */
   readonly runtimeHandler: string;
@@ -20,13 +18,10 @@ export type SandboxState = 'Ready' | 'NotReady';
 /** Labels or annotations, only those that dustpan reads. */
 type Texts = Readonly<Record<string, string>>;
 
-/** A container as the runtime lists it. */
 export interface RuntimeContainer {
   readonly id: string;
   readonly sandboxId: string;
-  /** Name in the pod. */
   readonly name: string;
-  /** Attempt number, from 0. */
   readonly attempt: number;
   /** The resolved image of the container; '' = not reported (CRI before 1.30). */
   readonly imageId: string;
@@ -53,7 +48,6 @@ export interface RuntimeSandbox {
   readonly runtimeHandler: string;
 }
 
-/** The parts of a container's status that dustpan reads. */
 export interface RuntimeContainerStatus {
   readonly id: string;
   readonly state: ContainerState;
@@ -62,11 +56,9 @@ export interface RuntimeContainerStatus {
   /** Unix nanoseconds, exact; 0 = not finished. */
   readonly finishedAtNs: bigint;
   readonly exitCode: number;
-  /** Ids or references of mounted images. */
   readonly mountedImages: readonly string[];
 }
 
-/** Disk use of a container's writable layer. */
 export interface RuntimeContainerStats {
   readonly id: string;
   readonly labels: Texts;
@@ -87,7 +79,6 @@ export interface RuntimeIdentity {
   readonly sandboxes: readonly RuntimeSandbox[];
 }
 
-/** A file system that holds images or writable layers. */
 export interface RuntimeFileSystem {
   readonly mountpoint: string;
   /** Usage of its snapshots, without the compressed blobs; 0 = unknown (CRI-O). */

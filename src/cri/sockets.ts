@@ -20,7 +20,6 @@ export function socketPath(value: string): string {
 interface SocketSearch {
   /** The user's choice, used without a test. */
   readonly configured?: string | undefined;
-  /** Default: the well-known sockets. */
   readonly places?: readonly string[];
   /** Whether a runtime responds to `Version` of CRI v1 on the socket; rejects when the signal aborts. */
   readonly servesCri: (path: string, signal: AbortSignal) => Promise<boolean>;

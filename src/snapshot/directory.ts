@@ -131,7 +131,6 @@ const podsOnNodes =
   (node: string) =>
     part === undefined ? pods?.byNode.get(node) : undefined;
 
-/** The policies to plan with: those of the snapshot, with the given ones. */
 async function policiesOf(
   file: string | undefined,
   given: GivenPolicies,

@@ -7,7 +7,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** A value of an input file with its path in the file. Every reader throws InputError for an unexpected value; null counts as absent. */
 export class Field {
   readonly file: string;
-  /** The object that contains it. */
   readonly #parent: Field | undefined;
   readonly #name: string;
   readonly #value: unknown;
@@ -47,7 +46,6 @@ export class Field {
     return this.#value;
   }
 
-  /** A field of this object. */
   at(name: string): Field {
     const object = this.object();
     return new Field(this, name, Object.hasOwn(object, name) ? object[name] : undefined);
@@ -70,7 +68,6 @@ export class Field {
     return this.#value;
   }
 
-  /** A text that is not empty. */
   name(): string {
     const text = this.text();
     if (text === '') throw this.wrong('must not be empty');

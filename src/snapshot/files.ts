@@ -7,7 +7,6 @@ import { InputError } from './input-error.ts';
 import { readJsonList, withoutMark } from './json-list.ts';
 import { refusePage } from './whole-list.ts';
 
-/** Called after each piece of a file. */
 export type OnProgress = (file: string, items: number) => void;
 
 /** YAML is read as a whole, which needs about twenty times its size in memory. */
@@ -56,7 +55,6 @@ export async function readDocuments(file: string): Promise<readonly Field[]> {
   return documents;
 }
 
-/** The name of a file in messages. */
 export const fileName = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /** Calls `onItem` for each item of a list, and resolves with the list without its items. */

@@ -8,7 +8,6 @@ import { refusePage } from './whole-list.ts';
 
 interface Receiver {
   readonly onItem: (item: Field) => void;
-  /** Called after each piece. */
   readonly onPiece: () => void;
 }
 

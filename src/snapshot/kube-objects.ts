@@ -23,7 +23,6 @@ export const kinds = {
   nodegcreports: { kind: 'NodeGCReport', codec: () => reportsWithUsage().codec },
 } as const;
 
-/** The objects of one file, by UID. */
 export async function readObjects<T extends Identified>(
   file: string,
   { kind, codec }: Kind<T>,
@@ -43,12 +42,10 @@ export async function readObjects<T extends Identified>(
 
 interface Pods {
   readonly all: ByUid<PodFacts>;
-  /** The pods of the requested nodes. */
   readonly byNode: ReadonlyMap<string, readonly NodePodFacts[]>;
 }
 
 interface PodSelection {
-  /** The labels that policies read. */
   readonly labelKeys: ReadonlySet<string>;
   /** Nodes whose pods are needed as their agents see them. */
   readonly nodes: readonly string[];

@@ -12,7 +12,6 @@ import { orphansOf } from './orphans.ts';
 import { checkUsage, devicesOf, diskOf, usageOf } from './stats.ts';
 import { impossibleNote, inOrder, type NodePart } from './plan-facts.ts';
 
-/** The folder of one node in a snapshot. */
 export interface NodeFolder {
   readonly part: NodePart;
   /** One sentence each. */

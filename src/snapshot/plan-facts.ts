@@ -37,7 +37,6 @@ export interface PlanFacts {
   readonly namespaces: ByUid<NamespaceFacts> | undefined;
   readonly jobs: ByUid<JobFacts> | undefined;
   readonly replicaSets: ByUid<ReplicaSetFacts> | undefined;
-  /** The nodes whose objects were read. */
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
@@ -101,10 +100,8 @@ export const kindMissing = (): Error =>
     'the kind GCPolicy is not installed in the cluster, so nothing is removed; install dustpan, or add --policy FILE to see what a policy would remove',
   );
 
-/** The objects on one node. */
 export interface NodePart {
   readonly name: string;
-  /** The pods bound to it. */
   readonly pods: readonly NodePodFacts[] | undefined;
   readonly images: readonly RuntimeImage[] | undefined;
   readonly containers: readonly RuntimeContainer[] | undefined;

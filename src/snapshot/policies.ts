@@ -14,7 +14,6 @@ const knownFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadat
 
 type Policies = readonly (Policy | InvalidPolicy)[];
 
-/** The policies of `--policy`. */
 export interface GivenPolicies {
   /** Empty = use those in force. */
   readonly files: readonly string[];
@@ -47,7 +46,6 @@ interface SnapshotPolicies {
   readonly policies: Policies;
   readonly openBreakers: OpenBreakers;
   readonly inForce: InForceByName;
-  /** Whether the kind GCPolicy was not installed in the cluster. */
   readonly isKindMissing: boolean;
 }
 

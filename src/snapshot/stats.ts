@@ -22,7 +22,6 @@ export function usageOf(stats: Field, devices: DiskDevices): StorageUsage | unde
   return storageUsageOf(stats.object(), time.isAbsent ? 0 : time.timeMs(), devices);
 }
 
-/** The devices of the file systems of a node, in the form of `devices.json`. */
 export function devicesOf(devices: Field): DiskDevices {
   const device = (name: string): number | undefined => {
     const field = devices.at(name);

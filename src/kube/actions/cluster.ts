@@ -46,7 +46,6 @@ export interface DisruptionTarget {
   readonly at: Date;
 }
 
-/** The actions as requests to an API server. */
 export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterActions {
   return {
     deletePod: async (pod, signal) => {

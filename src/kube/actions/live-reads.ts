@@ -26,7 +26,6 @@ import { acceptMetadata } from '../http/media-types.ts';
 import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
 import { actionTimeoutMs, podPath } from './pod-requests.ts';
 
-/** The policies that the API server has. */
 export interface LivePolicies {
   readonly policies: PolicySet;
   /** How far our clock is ahead of the API server's; 0 if it sends no date. */

@@ -19,13 +19,11 @@ export type ReportingNode = Pick<NodeFacts, 'name' | 'uid'>;
 
 const pathOf = ({ name }: ReportingNode): string => `${reportsPath}/${encodeURIComponent(name)}`;
 
-/** The stored status, and the Node that owns the report. */
 interface Stored {
   readonly nodeUid: string;
   readonly status: NodeGCReportStatus;
 }
 
-/** Reads and writes the stored report of one node. */
 export class NodeReports {
   readonly #transport: Pick<KubeTransport, 'send'>;
   #stored: Stored | undefined;

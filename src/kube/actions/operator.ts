@@ -169,7 +169,6 @@ function changeOf(
     : { type: ResourceEventType.Modified, item };
 }
 
-/** An event of the library. */
 function resourceEvent({ type, item }: Change): ResourceEvent {
   const { name, resourceVersion, object } = item;
   const apiVersion = String(object['apiVersion']);

@@ -11,7 +11,6 @@ interface PodName {
   readonly name: string;
 }
 
-/** The escaped path of a pod. */
 export const podPath = ({ namespace, name }: PodName): string =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 

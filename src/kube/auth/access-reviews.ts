@@ -17,7 +17,6 @@ import type { KubeTransport } from '../http/transport.ts';
 interface AccessReviewsDeps {
   readonly transport: Pick<KubeTransport, 'send'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-  /** Random number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
 
@@ -95,7 +94,6 @@ export class AccessReviews {
     return access;
   }
 
-  /** Returns the status of the review. */
   async #review(review: Review, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
     if (this.#inProgress >= reviewsAtOnce) throw new Error('too many reviews of access at once');
     this.#inProgress += 1;

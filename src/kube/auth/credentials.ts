@@ -7,7 +7,6 @@ export interface ClusterConnection {
   readonly auth: Credentials;
   /** For a log line: the kubeconfig file and context, or `in-cluster`. */
   readonly source: string;
-  /** The namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
 }
 
@@ -19,7 +18,6 @@ export function tokenCredentials(token: string): Credentials {
 
 export const bearer = (token: string): RequestHeaders => ({ authorization: `Bearer ${token}` });
 
-/** The content of a source of credentials. */
 export interface Identity {
   readonly headers: RequestHeaders;
   readonly tls: TlsMaterial;

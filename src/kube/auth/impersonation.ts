@@ -7,7 +7,6 @@ export interface Impersonation {
   readonly uid?: string | undefined;
 }
 
-/** Reads `as`, `as-groups` and `as-uid` of a kubeconfig's user. */
 export function impersonationOf(user: Readonly<Record<string, unknown>>): Impersonation {
   const text = (value: unknown): string | undefined =>
     typeof value === 'string' && value !== '' ? value : undefined;
@@ -26,7 +25,6 @@ export const merged = (flags: Impersonation, file: Impersonation): Impersonation
   uid: flags.uid ?? file.uid,
 });
 
-/** The request headers. */
 export const impersonationHeaders = ({ user, groups = [], uid }: Impersonation): RequestHeaders => ({
   ...(user !== undefined && { 'impersonate-user': user }),
   ...(groups.length > 0 && { 'impersonate-group': groups }),

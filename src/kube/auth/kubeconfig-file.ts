@@ -15,7 +15,6 @@ export interface RawKubeconfig {
 type Fields = Readonly<Record<string, unknown>>;
 export type RawEntry = Fields & { readonly name: string };
 
-/** Reads and merges kubeconfig files. */
 export async function readKubeconfig(files: readonly string[]): Promise<RawKubeconfig> {
   const raw = await Promise.all(files.map(readOne));
   return {
@@ -121,7 +120,6 @@ const tlsFields = [
   'insecure-skip-tls-verify',
 ] as const;
 
-/** Whether the user of the current context has a client certificate. */
 function hasCertificate({ contexts, users, ...raw }: RawKubeconfig): boolean {
   const context = contexts.find(({ name }) => name === raw['current-context'])?.['context'];
   const user = isObject(context) && users.find(({ name }) => name === context['user'])?.['user'];

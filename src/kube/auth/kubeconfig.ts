@@ -47,14 +47,12 @@ export async function kubeconfigConnection(
   return { endpoint: auth.endpoint(server, proxy), auth, source, namespace };
 }
 
-/** For messages. */
 const placeOf = (files: readonly string[]): string =>
   files.length === 0 ? 'flags without a kubeconfig' : `kubeconfig ${files.join(', ')}`;
 
 interface Loaded {
   readonly config: KubeConfig;
   readonly impersonation: Impersonation;
-  /** The `exec` of the user. */
   readonly plugin: Readonly<Record<string, unknown>> | undefined;
 }
 

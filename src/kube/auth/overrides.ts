@@ -8,7 +8,6 @@ export interface Overrides {
   readonly context?: string | undefined;
   readonly cluster?: string | undefined;
   readonly user?: string | undefined;
-  /** URL of the API server. */
   readonly server?: string | undefined;
 }
 

@@ -7,7 +7,6 @@ import type { KubeTransport } from '../http/transport.ts';
 
 interface OwnRightsDeps {
   readonly transport: Pick<KubeTransport, 'send'>;
-  /** Called after each check that changed what is missing. */
   readonly onChange?: (missing: readonly Right[]) => void;
   readonly log: Logger;
 }

@@ -6,11 +6,9 @@ import { FrameSplitter } from '../codec/frames.ts';
 import type { Resource } from './resources.ts';
 import { isExpired, type KubeRequest, type KubeTransport } from '../http/transport.ts';
 
-/** One resource of one server. */
 export interface Source<T> {
   readonly transport: KubeTransport;
   readonly clock: Clock;
-  /** Random number in [0, 1). */
   readonly random: () => number;
   readonly resource: Resource<T>;
   /** Objects of one page of a list. `all`: one page for everything, for small collections. */
@@ -53,9 +51,7 @@ export async function* listPages<T>(source: Source<T>, signal: AbortSignal): Asy
   }
 }
 
-/** How a list is collected. */
 interface Collecting<T, L> {
-  /** Called again when the list is read anew. */
   readonly begin: () => L;
   readonly add: (list: L, item: T) => void;
 }

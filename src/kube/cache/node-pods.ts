@@ -41,12 +41,10 @@ import type { Resource } from './resources.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
 
-/** The facts of a pod that the agent on its node needs. */
 export interface NodePodFacts extends Identified, StoragePod {
   readonly namespace: string;
 }
 
-/** The pods that are bound to one node. */
 export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
   return {
     name: 'pods',
@@ -218,7 +216,6 @@ const volumeSource = message<NodePodVolumeSource>({
 
 const ephemeralContainerCommon = message({ image: boundedText });
 
-/** Converts the JSON form to the message of its protobuf form. */
 const messageFromJson = message<Message>({
   metadata: message({
     name: boundedText,

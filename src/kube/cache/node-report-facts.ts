@@ -52,7 +52,6 @@ export interface NodeReportFacts extends Identified {
   readonly evictionRequests: number;
   /** The listed ones, in the order of the report. The same array as long as their content is the same. */
   readonly requests: readonly EvictionRequest[];
-  /** The entries of nodes.imageGC.remove, as the agent reports them. */
   readonly removeList: readonly RemoveProgress[];
   /** By the lists of the policy above; undefined = unknown, as of an agent that does not report them. */
   readonly unmatched: UnmatchedEntries | undefined;
@@ -60,7 +59,6 @@ export interface NodeReportFacts extends Identified {
   readonly usage?: NamespacesUsage | undefined;
 }
 
-/** What the namespaces of a node use. */
 export interface NamespacesUsage {
   readonly measuredAtMs: number;
   /** The largest. */

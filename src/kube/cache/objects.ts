@@ -2,7 +2,6 @@
 export interface Identified {
   readonly uid: string;
   readonly name: string;
-  /** Absent on cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly resourceVersion: string;
 }

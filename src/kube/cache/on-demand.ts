@@ -8,7 +8,6 @@ import type { Cache, StaleCache } from './staleness.ts';
 export class OnDemand<T extends Identified> implements Cache {
   readonly resource: string;
   readonly #make: () => Reflector<T>;
-  /** Called when the watch starts. */
   readonly #onStart: () => void;
   #start: (() => void) | undefined;
   #reflector: Reflector<T> | undefined;
@@ -24,7 +23,6 @@ export class OnDemand<T extends Identified> implements Cache {
     return this.#reflector?.stale;
   }
 
-  /** Its first list is under way. */
   get isStarting(): boolean {
     return this.#reflector?.isStarting === true;
   }
@@ -50,7 +48,6 @@ export class OnDemand<T extends Identified> implements Cache {
 /** A cache that lacks the parts of its objects that nothing reads. When one is needed, that requires a new list. */
 class PartialCache<T extends Identified> implements Store<T> {
   readonly reflector: Reflector<T>;
-  /** Called when a new list is due. */
   readonly #onRelist: () => void;
 
   constructor(reflector: Reflector<T>, onRelist: () => void) {
@@ -72,7 +69,6 @@ class PartialCache<T extends Identified> implements Store<T> {
   }
 }
 
-/** The pods, with the labels that policies read. */
 export class PodCache extends PartialCache<PodFacts> {
   #keys: ReadonlySet<string> = new Set<string>();
 

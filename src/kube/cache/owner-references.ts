@@ -15,7 +15,6 @@ export function controllerOf(owners: readonly OwnerReference[]): OwnerRef | unde
   );
 }
 
-/** The fields of a pod that show whether it mirrors a static pod. */
 interface MirrorEvidence {
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly controller: Pick<OwnerRef, 'apiVersion' | 'kind' | 'name'> | undefined;

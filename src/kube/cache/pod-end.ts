@@ -3,7 +3,6 @@ import { isFinished } from '../../api/pod-phase.ts';
 import { type ContainerStatus, type Pod, type PodCondition, PodStatus } from '../gen/core.ts';
 import type { Time } from '../gen/meta.ts';
 
-/** How a container ended. */
 export interface End {
   readonly reason: string;
   readonly exitCode: number;
@@ -128,7 +127,6 @@ function hasEnds({ spec }: Pod, status: PodStatus): boolean {
 const hasNeverRun = ({ state, lastState }: ContainerStatus): boolean =>
   state?.waiting !== undefined && lastState?.terminated === undefined;
 
-/** Whether the pod failed after a disruption with this reason. */
 export const wasDisrupted = (status: PodStatus, reason: string): boolean =>
   status.phase === 'Failed' && disruption(status)?.reason === reason;
 

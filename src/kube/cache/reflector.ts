@@ -35,7 +35,6 @@ export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly metrics?: ReflectorMetrics;
 }
 
-/** Counts the steps of a reflector by the plural of its resource. */
 export interface ReflectorMetrics {
   listed(resource: string): void;
   watchStarted(resource: string): void;
@@ -101,7 +100,6 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     return this.synced ? undefined : { resource, sinceMs: this.#staleSinceMs, error: this.#lastError };
   }
 
-  /** The cause of the state `failing` or `missing`. */
   get lastError(): string | undefined {
     return this.#lastError;
   }
@@ -221,7 +219,6 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     if (isChanged) this.#deps.onChange?.();
   }
 
-  /** Returns whether the view changed. */
   #apply(event: WatchEvent<T>): boolean {
     if (event.type === 'ERROR') return this.#throwWatchError(errorOf(event.status));
     this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
@@ -280,7 +277,6 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     if (isFirst) this.#deps.onChange?.();
   }
 
-  /** Called before the view stops being current. */
   #outdate(): void {
     if (this.synced) this.#staleSinceMs = this.#deps.clock.monotonicMs();
   }
@@ -323,7 +319,6 @@ function isUnacceptable(err: ApiError): boolean {
  */
 const maxSearched = 10_000;
 
-/** The objects of one resource by UID. */
 export class View<T extends Identified> {
   readonly #items = new Map<string, T>();
 

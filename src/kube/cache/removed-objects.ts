@@ -13,7 +13,6 @@ import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../
 import type { Identified } from './objects.ts';
 import { inJson, reportsPath, type Resource } from './resources.ts';
 
-/** The objects that the agent of a node removed last, by its report. */
 interface RemovedOnNode extends Identified {
   readonly removed: readonly RemovedObject[];
 }

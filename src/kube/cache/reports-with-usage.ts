@@ -14,7 +14,6 @@ import { asObject, asText, type Unchecked } from '../codec/json.ts';
 import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
 import { inJson, reportsPath, type Resource } from './resources.ts';
 
-/** What uses the disks of a node, as its agent reported it last. */
 export interface ReportedUsage {
   readonly node: string;
   /** RFC 3339. */

@@ -50,7 +50,6 @@ import { SharedValues } from '../codec/shared-values.ts';
 export const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 export const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
 
-/** A collection of the API and the codec of its objects. */
 export interface Resource<T> {
   /** The plural, for logs and metrics, e.g. `pods`. */
   readonly name: string;
@@ -63,7 +62,6 @@ export interface Resource<T> {
   readonly codec: Codec<T>;
 }
 
-/** The pods of the cluster, or of one namespace. */
 export function podsResource(options: {
   /** Evaluated for each object: relist after a change. */
   readonly labelKeys: () => LabelKeys;
@@ -93,7 +91,6 @@ export function replicaSetsResource(): Resource<ReplicaSetFacts> {
 
 interface JsonCollection {
   readonly name: string;
-  /** E.g. `/apis/gc.dustpan.dev/v1alpha1/gcpolicies`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -143,7 +140,6 @@ export function inJson<T>(
   return { name, path, query, accept: acceptJson, optional: true, codec: { fromProtobuf, fromJson } };
 }
 
-/** Reads pods, keeping the labels in `labelKeys`. */
 export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
   return codec(Pod, { fromJson: podFromJson, toFacts: podFacts }, labelKeys);
 }

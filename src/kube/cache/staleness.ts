@@ -1,6 +1,5 @@
 /** A cache that is not current: nothing is decided from it. */
 export interface StaleCache {
-  /** The plural of its resource. */
   readonly resource: string;
   /** Since when, monotonic milliseconds. */
   readonly sinceMs: number;
@@ -8,7 +7,6 @@ export interface StaleCache {
   readonly error: string | undefined;
 }
 
-/** A cache by the plural of its resource. */
 export interface Cache {
   readonly resource: string;
   /** undefined = it is current, or nothing needs it. */

@@ -9,12 +9,10 @@ export class MalformedError extends Error {
 const magic = Buffer.from('k8s\0');
 export const magicBytes = magic.length;
 
-/** Whether `body` begins with the magic bytes of a protobuf response of the API server. */
 export function isProtobuf(body: Uint8Array): boolean {
   return magic.every((byte, i) => body[i] === byte);
 }
 
-/** Opens the envelope of a protobuf response. */
 export function unwrap(body: Uint8Array): Unknown {
   if (!isProtobuf(body)) throw new MalformedError('no protobuf envelope');
   return Unknown.decode(body.subarray(magic.length));

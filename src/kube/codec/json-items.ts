@@ -22,7 +22,6 @@ const placeholder = Buffer.from('{}');
  * piece, and all objects of the list, would enlarge the heap permanently.
  */
 export class JsonItems {
-  /** The key of the list at the end of a text. */
   readonly #key: RegExp;
   readonly #onItem: (json: Buffer) => void;
   readonly #item = new HeldBytes();

@@ -23,7 +23,6 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze({});
 
-/** Reads the JSON form of a metav1.Status. */
 export function statusFromJson(json: unknown): Status {
   const { status, message, reason, code, details }: Unchecked<V1Status> = asObject(json);
   const { causes, retryAfterSeconds }: Unchecked<V1StatusDetails> = asObject(details);
@@ -52,7 +51,6 @@ export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : nothing;
 }
 
-/** `value` if it is a string, else the empty one. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -60,7 +58,6 @@ export function asText(value: unknown): string {
 /** A string, cut at the length at which the protobuf readers cut it. */
 export const boundedText = (value: unknown): string => bounded(asText(value), bounds.text);
 
-/** `value` if it is an array, else an empty one. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -70,7 +67,6 @@ export function asObjects(value: unknown): readonly JsonObject[] {
   return asList(value).map(asObject);
 }
 
-/** `value` if it is a number. */
 export const numberFromJson = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : undefined;
 
@@ -80,7 +76,6 @@ export function timeFromJson(value: unknown): Time | undefined {
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };
 }
 
-/** A map of strings, such as labels and annotations. */
 export function textsFromJson(json: unknown): Record<string, string> {
   const texts = Object.entries(asObject(json)).filter(([, value]) => typeof value === 'string');
   return Object.fromEntries(texts.map(([key, value]) => [boundedText(key), boundedText(value)]));
@@ -110,7 +105,6 @@ const ifObject =
   (json) =>
     isObject(json) ? read(json) : undefined;
 
-/** The owner references of an object. */
 export const ownersFromJson = listOf(
   message<OwnerReference>({
     apiVersion: boundedText,

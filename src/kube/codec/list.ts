@@ -11,7 +11,6 @@ export interface Codec<T> {
   fromJson(json: unknown, known?: ReadonlyMap<string, T>): T;
 }
 
-/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
@@ -32,12 +31,10 @@ const lengthDelimited = 2;
 export class ListDecoder<T> {
   readonly #codec: Codec<T>;
   readonly #items: T[] = [];
-  /** Bytes that arrived before the form was known. */
   readonly #unread = new HeldBytes();
   readonly #json: JsonItems;
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
-  /** The number of bytes of the list that have not arrived yet. */
   #listBytes = 0;
   readonly #held = new HeldBytes();
 
@@ -53,7 +50,6 @@ export class ListDecoder<T> {
     else this.#json.push(chunk);
   }
 
-  /** Returns the page after the last `push`. */
   finish(): Page<T> {
     const page = this.#isProtobuf === true ? this.#page() : this.#jsonPage();
     if (page.resourceVersion === '') throw new MalformedError('list without metadata.resourceVersion');
@@ -156,7 +152,6 @@ export class ListDecoder<T> {
 interface Field {
   readonly number: number;
   readonly pos: number;
-  /** Start of its content. */
   readonly start: number;
   readonly end: number;
 }

@@ -2,7 +2,6 @@ import type { BinaryReader } from '@bufbuild/protobuf/wire';
 import { BoundedReader } from '../../runtime/bounded-reader.ts';
 import { bounds } from '../../runtime/bounds.ts';
 
-/** A message of `gen/`. */
 export interface Decoder<M> {
   decode(reader: BinaryReader): M;
 }

@@ -16,7 +16,6 @@ export interface Collection {
   /** The reason code and the policy of a deletion, as the note names them; undefined = it names none. */
   readonly reason: string | undefined;
   readonly policy: string | undefined;
-  /** The pods that the note names. */
   readonly names: readonly string[];
   /** The number of further pods, which the note only counts. */
   readonly more: number;

@@ -28,7 +28,6 @@ export interface EventRecorderDeps {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Uniform in [0, 1). */
   readonly random: () => number;
   /** Qualified name, e.g. `gc.dustpan.dev/controller`. */
   readonly reportingController: string;
@@ -62,9 +61,7 @@ export class EventRecorder implements Recorder {
   /** The latest series that others may join, by their key without the occasion. */
   readonly #joined = new Map<string, Series>();
   readonly #queue = new EventQueue<Series>();
-  /** Waiting for a retry. */
   readonly #delayed = new Set<Series>();
-  /** Ends the waits of `#delayed`. */
   readonly #shutdown = new AbortController();
   /** Makes names of the same millisecond differ. Begins at random, as other processes count too. */
   #serial: number;
@@ -212,7 +209,6 @@ export class EventRecorder implements Recorder {
     log[quiet ? 'debug' : 'warn']({ err, regarding, reason, cause }, 'event not recorded');
   }
 
-  /** Ends idle series and refreshes active ones. */
   #sweep(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     for (const series of this.#series.values()) {

@@ -9,7 +9,6 @@ export class EventQueue<T> {
     return this.#items.size;
   }
 
-  /** True from `take` to `done`. */
   isTaken(item: T): boolean {
     return this.#taken.has(item);
   }
@@ -26,7 +25,6 @@ export class EventQueue<T> {
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
-  /** Allows the item to be queued again. */
   done(item: T): void {
     this.#taken.delete(item);
   }

@@ -12,7 +12,6 @@ export interface EventSpec {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, constant, low cardinality. */
   readonly reason: string;
-  /** The action, CamelCase, constant. */
   readonly action: string;
   /** A sentence; made printable, then cut to 1024 bytes. Not part of the identity of a series. */
   readonly note: string;

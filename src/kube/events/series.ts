@@ -26,7 +26,6 @@ export interface Series {
   failures: number;
 }
 
-/** Monotonic and wall time of the same moment. */
 export interface Moment {
   readonly now: Date;
   readonly ms: number;
@@ -48,7 +47,6 @@ export function seriesKey({ type, action, reason, regarding, occasion = '' }: Ev
   return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid, occasion]);
 }
 
-/** A series of one. */
 export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number): Series {
   return {
     key: seriesKey(spec),
@@ -74,7 +72,6 @@ export function repeatSeries(series: Series, { now, ms }: Moment): void {
 /** Whether to write at once: the first and the second occurrence are, later ones by the refresh. */
 export const isDue = ({ count, sentCount }: Series): boolean => sentCount < Math.min(count, 2);
 
-/** Whether the Event on the server counts fewer occurrences. */
 export const isBehind = ({ count, sentCount }: Series): boolean => sentCount < count;
 
 export const isIdle = ({ lastMs }: Series, nowMs: number): boolean => nowMs - lastMs >= idleMs;
@@ -85,7 +82,6 @@ export const isStale = (series: Series, nowMs: number): boolean =>
 /** Events of cluster-scoped objects are in `default`. */
 export const eventNamespace = ({ regarding }: EventSpec): string => regarding.namespace ?? 'default';
 
-/** The Event to create. */
 export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Event> {
   const { spec, name, startedAt, count } = series;
   const { apiVersion, kind, name: regarded, namespace, uid } = spec.regarding;

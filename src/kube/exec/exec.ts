@@ -10,7 +10,6 @@ import { ConnectionPool } from '../http/pool.ts';
 import { errorOf, responseError } from '../http/response-error.ts';
 import { ApiError } from '../http/transport.ts';
 
-/** A container, and the command to run in it. */
 interface ExecTarget {
   readonly namespace: string;
   readonly pod: string;
@@ -83,7 +82,6 @@ interface Run {
   readonly silenceMs: number;
 }
 
-/** The connection failed. */
 class SocketError extends Error {}
 
 /** Lasts from the handshake to the end of the command. */
@@ -139,7 +137,6 @@ async function refusal({ namespace, pod }: ExecTarget, response: IncomingMessage
   return responseError({ method: 'GET', path }, { status, headers, body: await buffer(response) });
 }
 
-/** The result of a command in a container. */
 export interface ExecResult {
   readonly exitCode: number;
   readonly stdout: Buffer;
@@ -154,7 +151,6 @@ const maxErrorBytes = 64 * 1024;
 /** The channels of the protocol: the first byte of each message (k8s.io/apimachinery, remotecommand/constants.go). */
 const channels = { stdout: 1, stderr: 2, error: 3 } as const;
 
-/** Collects the messages of one session. */
 class ExecSession {
   readonly #maxBytes: number;
   readonly #stdout: Buffer[] = [];

@@ -10,7 +10,6 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   /** Node's code, e.g. `ECONNREFUSED`; `ETIMEDOUT` also for our own deadline. */
   readonly code: string;
-  /** Node's message. */
   readonly why: string;
   /** A reused idle connection broke before the first byte: the server had closed it and most likely never received the request. */
   readonly stale: boolean;
@@ -58,7 +57,6 @@ const phrases: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the configured CA',
 };
 
-/** The server of a request, and the proxy on the way. */
 interface Place {
   readonly server: string;
   readonly proxy?: string | undefined;

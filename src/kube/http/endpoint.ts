@@ -1,6 +1,5 @@
 import type { Proxy } from './proxy.ts';
 
-/** Authenticates us to a server. */
 export interface Credentials {
   /** Request headers; the same object until the source is read again. Also updates `Endpoint.tls`. */
   headers(signal: AbortSignal): Promise<RequestHeaders>;
@@ -11,7 +10,6 @@ export interface Credentials {
 /** Keyed by lower-case name; a list = several lines. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** The address of a server and how to verify it. */
 export interface Endpoint {
   /** URL, with a path if a proxy serves the server below one. */
   readonly server: string;

@@ -7,12 +7,9 @@ import { acceptJson } from './media-types.ts';
 import type { RequestHeaders } from './endpoint.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
-/** One attempt to send a request. */
 export interface Attempt {
   readonly request: KubeRequest;
-  /** URL of the server, with a path if a proxy serves it below one. */
   readonly server: string;
-  /** User agent and credentials. */
   readonly headers: RequestHeaders;
   /** The proxy on the way, for messages. */
   readonly proxy?: string | undefined;
@@ -46,7 +43,6 @@ export async function openExchange(
   }
 }
 
-/** A response whose headers have arrived. */
 export class Exchange {
   readonly #response: http.IncomingMessage;
   readonly #guard: Guard;
@@ -63,7 +59,6 @@ export class Exchange {
     return this.#response.statusCode ?? 0;
   }
 
-  /** Yields the body as it arrives. */
   async *chunks(): AsyncGenerator<Buffer> {
     try {
       yield* this.#response as AsyncIterable<Buffer>;
@@ -123,7 +118,6 @@ const responseTo = (sent: http.ClientRequest): Promise<http.IncomingMessage> =>
     sent.on('error', reject);
   });
 
-/** The body exceeds the limit. */
 class OversizeError extends Error {
   override readonly name = 'OversizeError';
 }
@@ -160,7 +154,6 @@ const acquire = (lock: Mutex): Promise<() => void> =>
     void lock.run(task, never);
   });
 
-/** Ends a request at its deadline or when the caller aborts. */
 class Guard {
   readonly #attempt: Attempt;
   readonly #deadline: Deadline;

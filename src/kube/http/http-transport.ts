@@ -17,13 +17,10 @@ interface TransportOptions {
   readonly userAgent?: string;
   /** `--kube-api-qps`; 0 or less, the default, = no limit. */
   readonly qps?: number;
-  /** `--kube-api-burst`. */
   readonly burst?: number;
   /** Deadline of an attempt, from the reading of the credentials to the end of the body, unless its request has one; a watch has none. 0 = none; undefined = 30 s of `send`. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Called for every attempt. */
   readonly metrics?: (call: ApiCall) => void;
-  /** Random number in [0, 1), for the jitter of retries. */
   readonly random?: () => number;
 }
 
@@ -31,14 +28,11 @@ interface TransportOptions {
 export interface ApiCall {
   readonly verb: KubeRequest['method'];
   readonly host: string;
-  /** HTTP status, or `<error>`. */
   readonly code: string;
-  /** Time until the headers of the response arrived. */
   readonly seconds: number;
 }
 
 export interface HttpTransport extends KubeTransport {
-  /** Breaks all connections. */
   close(): void;
 }
 
@@ -55,7 +49,6 @@ const defaultTimeoutMs = 30_000;
 class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
   readonly #host: string;
-  /** Held while a long body is read. */
   readonly #large = new Mutex();
   readonly #pool: ConnectionPool;
   readonly #rateLimit: RateLimit;
@@ -201,7 +194,6 @@ class KeepAliveTransport implements HttpTransport {
   }
 }
 
-/** An attempt whose credentials are known. */
 interface Begun {
   readonly request: KubeRequest;
   readonly credentials: RequestHeaders;

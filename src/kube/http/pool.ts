@@ -15,7 +15,6 @@ export class ConnectionPool {
     this.#endpoint = endpoint;
   }
 
-  /** The agent for the next request. */
   agent(): http.Agent {
     const { server, tls, proxy } = this.#endpoint;
     if (this.#current?.tls === tls && this.#current !== undefined) return this.#current.agent;
@@ -56,7 +55,6 @@ const secure = ({ ca, cert, key, servername, names, insecure }: TlsMaterial): ht
   ...(names === undefined ? {} : { checkServerIdentity: anyOf(names) }),
 });
 
-/** Accepts a certificate for any of `names`. */
 const anyOf = (names: readonly string[]) => (_: string, certificate: PeerCertificate) => {
   const problems = names.map((name) => checkServerIdentity(name, certificate));
   return problems.includes(undefined) ? undefined : problems[0];

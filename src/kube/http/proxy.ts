@@ -1,11 +1,9 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 
-/** A proxy between us and one server. */
 export interface Proxy {
   /** Its URL without user and password. */
   readonly name: string;
-  /** An agent whose connections go through it. */
   agent(options: https.AgentOptions): http.Agent;
 }
 

@@ -4,7 +4,6 @@ import { untilAborted } from '../../runtime/scheduling/abort.ts';
 export interface Rate {
   /** Tokens at most. */
   readonly burst: number;
-  /** New tokens per millisecond. */
   readonly perMs: number;
 }
 
@@ -14,7 +13,6 @@ export class TokenBucket {
   #tokens: number;
   #filledAtMs: number;
 
-  /** Begins full. */
   constructor(rate: Rate, nowMs: number) {
     this.#rate = rate;
     this.#tokens = rate.burst;

@@ -20,7 +20,6 @@ export function responseError(request: KubeRequest, { status, headers, body }: K
   });
 }
 
-/** Converts a metav1.Status to the error it describes. */
 export function errorOf(status: Status): ApiError {
   const { code, message, reason, details } = status;
   const seconds = details?.retryAfterSeconds ?? 0;

@@ -7,12 +7,9 @@ import { ApiError, maxRetryAfterMs } from './transport.ts';
 const retryBackoff = { firstMs: 125, longestMs: 5_000, resetAfterMs: Infinity };
 
 interface RetryOptions {
-  /** Number of attempts after the first. */
   readonly retries: number;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Random number in [0, 1). */
   readonly random: () => number;
-  /** The transport is closed. */
   readonly isOver: () => boolean;
 }
 
@@ -45,7 +42,6 @@ function waitAfter(err: unknown, backoff: Backoff): number | undefined {
   return retryAfterMs === maxRetryAfterMs ? undefined : retryAfterMs;
 }
 
-/** Whether a retry may succeed soon. */
 export function isTransient(err: unknown): boolean {
   if (err instanceof ApiError) return err.status === 429 || err.status >= 500;
   return err instanceof ConnectionError && !err.untrusted;

@@ -1,10 +1,8 @@
-/** One request to the API server. */
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Escaped path, e.g. `/api/v1/namespaces/a/pods/b`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
   readonly body?: unknown;
   /** Content type of the body; default `application/json`. PATCH needs one of the patch types. */
   readonly contentType?: string;
@@ -46,7 +44,6 @@ export class ApiError extends Error {
   readonly explanations: readonly string[];
   /** At most `maxRetryAfterMs`, whatever the server has sent. */
   readonly retryAfterMs: number | undefined;
-  /** The server's own sentence; '' when the response has none. */
   readonly serverMessage: string;
   /** The response is a metav1.Status: the API server or its admission has judged the request. False: priority and fairness, or a proxy, responded with text. */
   readonly isStatus: boolean;

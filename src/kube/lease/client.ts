@@ -31,7 +31,6 @@ export class LeaseClient {
     );
   }
 
-  /** Whether no pod of this name and UID exists. */
   async isGone({ namespace, name, uid }: HolderPod, signal: AbortSignal): Promise<boolean> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
     const request = { method: 'GET', path, timeoutMs: this.#timeoutMs, retries: 0 } as const;

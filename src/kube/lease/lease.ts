@@ -15,7 +15,6 @@ export interface LeaseElectorDeps {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly lease: LeaseName;
   /** Unique to this process, e.g. host name and UUID. */

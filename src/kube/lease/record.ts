@@ -10,7 +10,6 @@ export interface Observation {
   readonly changedAtMs: number;
 }
 
-/** The pod that a process runs in. */
 export interface HolderPod {
   readonly namespace: string;
   readonly name: string;
@@ -74,7 +73,6 @@ export function released(lease: Lease, now: Date): Lease {
   return { ...lease, spec };
 }
 
-/** A lease that is not created yet. */
 export const newLease = ({ namespace, name }: { namespace: string; name: string }): Lease => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',

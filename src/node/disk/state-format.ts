@@ -12,9 +12,7 @@ export interface ImageRecord {
 
 /** State that the agent keeps between passes and over restarts. */
 export interface AgentState {
-  /** Keyed by image ID. */
   readonly images: ReadonlyMap<string, ImageRecord>;
-  /** Oldest first. */
   readonly removed: readonly RemovedImage[];
   /** The rules in mode Enforce that govern the images; undefined = none were applied yet. */
   readonly inForce?: InForce | undefined;
@@ -49,7 +47,6 @@ export function parseState(text: string): ParsedState {
 
 const startOver = (reason: string): ParsedState => ({ kind: 'startOver', reason });
 
-/** The text of a state file. */
 export function formatState({ images, removed, inForce }: AgentState): string {
   const entries = [...images].map(([id, { firstDetectedMs, lastUsedMs }]) => [
     id,

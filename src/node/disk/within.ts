@@ -1,6 +1,5 @@
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 
-/** The deadline of a wait, and its error. */
 interface Deadline {
   readonly deadline: AbortSignal;
   readonly late: () => Error;

@@ -26,7 +26,6 @@ interface KubeletRequest {
   readonly names: readonly string[];
 }
 
-/** Translates an error of the transport. */
 export function kubeletError(err: unknown, request: KubeletRequest): KubeletError {
   const { endpoint, path, timeoutMs } = request;
   if (err instanceof KubeletError) return err;

@@ -61,7 +61,6 @@ export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDe
   };
 }
 
-/** Names the values of the node that cannot be. */
 export function impossibleOfNode(node: unknown): readonly string[] {
   const { fs, memory, runtime } = asObject(node);
   const { imageFs, containerFs } = asObject(runtime);
@@ -103,7 +102,6 @@ const areKnown = (...both: readonly FileSystemFacts[]): boolean =>
   both.every(({ device }) => device !== undefined) ||
   both.every(({ capacityBytes }) => capacityBytes !== undefined);
 
-/** The most that can be used. */
 interface Room {
   readonly bytes: number;
   readonly inodes: number;

@@ -23,7 +23,6 @@ export type Name = string | Buffer;
 /** Returns the name as text; undefined = it is not UTF-8. */
 export const textOf = (bytes: Buffer): string | undefined => (isUtf8(bytes) ? bytes.toString() : undefined);
 
-/** A directory is the root of another mount. */
 export class MountCrossing extends Error {
   constructor() {
     super('refusing to cross a mount point');

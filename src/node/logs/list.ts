@@ -27,7 +27,6 @@ interface Spot {
 
 class Walk {
   readonly entries: LogEntry[] = [];
-  /** The directories right below the root of the tree. */
   readonly directories: string[] = [];
   complete = true;
   readonly #maxEntries: number;
@@ -103,9 +102,7 @@ function entryOf(path: string, { size, mtimeMs: exactMs }: Stats, target: string
   return target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };
 }
 
-/** A file or a link below the log roots. */
 export interface LogEntry {
-  /** Absolute. */
   readonly path: string;
   readonly bytes: number;
   readonly mtimeMs: number;

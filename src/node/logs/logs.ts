@@ -15,7 +15,6 @@ export interface NodeLogs {
   readonly isHanging: boolean;
   /** Rejects after a minute, and while an earlier listing has not ended. */
   list(signal: AbortSignal): Promise<LogListing>;
-  /** Removes a pod's whole log directory. */
   removeDirectory(path: string, signal: AbortSignal): Promise<number>;
   /** Removes a rotated log: never a name that ends in `.log`. */
   removeRotated(path: string, signal: AbortSignal): Promise<number>;
@@ -98,7 +97,6 @@ export class LocalLogs implements NodeLogs {
     return within(running, { deadline, late }, signal);
   }
 
-  /** A removal, in time. */
   async #removed<T>(
     message: string,
     run: (signal: AbortSignal) => Promise<T>,

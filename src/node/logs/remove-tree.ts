@@ -1,7 +1,6 @@
 import type { Dirent } from 'node:fs';
 import type { HeldDirectory, Name } from './directory.ts';
 
-/** Entries that may still be removed. */
 export interface Budget {
   left: number;
 }
@@ -12,7 +11,6 @@ interface Limits {
   readonly budget: Budget;
 }
 
-/** More entries than one removal may remove. */
 export class BudgetSpent extends Error {
   constructor() {
     super('there are more files than one pass removes');

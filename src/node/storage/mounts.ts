@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 
-/** A mount in the mount namespace of this process. */
 export interface Mount {
   readonly point: string;
   readonly isReadOnly: boolean;
@@ -29,17 +28,14 @@ function mountOfLine(line: string): readonly Mount[] {
   ];
 }
 
-/** The mount that a path is on. */
 export function mountOf(path: string, mounts: readonly Mount[]): Mount | undefined {
   const around = mounts.filter(({ point }) => point === '/' || isAtOrBelow(path, point));
   const longest = Math.max(...around.map(({ point }) => point.length));
   return around.findLast(({ point }) => point.length === longest);
 }
 
-/** Whether something is mounted on a path or below it. */
 export const hasMounts = (path: string, mounts: readonly Mount[]): boolean =>
   mounts.some(({ point }) => isAtOrBelow(point, path));
 
-/** Whether a path is another or inside it. */
 export const isAtOrBelow = (path: string, root: string): boolean =>
   path === root || path.startsWith(`${root}/`);

@@ -22,7 +22,6 @@ export const orphanObstacles = [
 ] as const;
 export type OrphanObstacle = (typeof orphanObstacles)[number];
 
-/** A resource of an unknown pod. */
 export interface FoundOrphan extends PodPath {
   /** When it last changed, in Unix milliseconds; undefined = unknown. */
   readonly sinceMs: number | undefined;

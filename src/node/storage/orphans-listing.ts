@@ -3,7 +3,6 @@ import { basename, join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import type { OrphanPaths } from './orphans.ts';
 
-/** Directories of a node with resources of pods. */
 export interface OrphanRoots {
   /** `pods` below the kubelet's root directory. */
   readonly podDirectories: string;
@@ -12,7 +11,6 @@ export interface OrphanRoots {
   readonly cgroups: string;
 }
 
-/** The places on a node with these directories. */
 export const orphanRoots = (directories: {
   readonly kubeletRoot: string;
   readonly podLogs: string;

@@ -4,13 +4,11 @@ import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 /** Paths by place; a place that does not exist is undefined, which is not the same as empty. */
 export type OrphanPaths = Readonly<Record<OrphanPlace, readonly string[] | undefined>>;
 
-/** A path with the UID of a pod in its name. */
 export interface PodPath {
   readonly path: string;
   readonly podUid: string;
 }
 
-/** Resources of unknown pods by place. */
 type Unclaimed = Readonly<Record<OrphanPlace, readonly PodPath[] | undefined>>;
 
 /** The pods that the API server and the runtime know. */

@@ -5,12 +5,10 @@ import { errorCode } from '../../runtime/errors.ts';
 import { within } from '../disk/within.ts';
 import { SnapshotOwners, type OwnersRuntime } from './snapshots-owners.ts';
 
-/** Snapshots without an owner. */
 export interface SnapshotsFound {
   readonly count: number;
 }
 
-/** The snapshots of a runtime at one time. */
 export interface SnapshotState {
   /** The names of their directories; a runtime never uses a name twice. */
   readonly directories: ReadonlySet<string>;

@@ -20,7 +20,6 @@ export class SnapshotOwners {
   readonly #layers = new Map<string, readonly string[]>();
   /** Keyed by sandbox, because a mount outlives its container. */
   readonly #mounts = new Map<string, Set<string>>();
-  /** The containers whose mounts are known. */
   readonly #inspected = new Set<string>();
   #requests = 0;
 

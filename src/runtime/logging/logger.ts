@@ -4,6 +4,5 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** A logger whose lines carry `name` in the field `logger`. */
   named(name: string): Logger;
 }

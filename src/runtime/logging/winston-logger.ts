@@ -108,7 +108,6 @@ function lineOf(entry: Entry, { format: style, verbosity, clock = systemClock }:
   return printable(style === 'json' ? jsonLine(head, tail) : textLine(head, tail));
 }
 
-/** Puts the error last. */
 function tailOf(fields: object, verbosity: number): Record<string, unknown> {
   const plain = plainFields(fields);
   if (!('err' in plain)) return plain;

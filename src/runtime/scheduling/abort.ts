@@ -64,7 +64,6 @@ function forget(signal: AbortSignal, { listener }: Callbacks): void {
 export interface Deadline {
   /** Aborts with the outer signal, or at the deadline with its error as the reason. */
   readonly signal: AbortSignal;
-  /** Moves the deadline to a later time: `ms` from now. */
   extend(ms: number, late: () => Error): void;
   stop(): void;
 }

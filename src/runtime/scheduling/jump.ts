@@ -6,13 +6,11 @@ export interface Moment {
   readonly monotonicMs: number;
 }
 
-/** Reads both clocks. */
 export const momentOf = (clock: Pick<Clock, 'now' | 'monotonicMs'>): Moment => ({
   wallMs: clock.now().getTime(),
   monotonicMs: clock.monotonicMs(),
 });
 
-/** A jump of the wall clock forward. */
 export interface Jump {
   /** Latest wall clock time before the jump, Unix milliseconds. */
   readonly untilMs: number;
@@ -35,7 +33,6 @@ export function jumpMs(before: Moment | undefined, now: Moment): number {
 export const hasJumped = (since: Moment, clock: Pick<Clock, 'now' | 'monotonicMs'>): boolean =>
   jumpMs(since, momentOf(clock)) !== 0;
 
-/** Adds the jump forward between two moments, if there was one. */
 export function withJump(jumps: readonly Jump[], before: Moment | undefined, now: Moment): readonly Jump[] {
   const ms = jumpMs(before, now);
   return ms > 0 ? [...jumps, { untilMs: now.wallMs - ms, ms }].slice(-maxJumps) : jumps;

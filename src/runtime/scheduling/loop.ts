@@ -35,7 +35,6 @@ export interface LoopOptions {
   readonly onResult?: (result: PassResult) => void;
   readonly wake?: Wake;
   readonly heartbeat?: Heartbeat;
-  /** A number from 0 to below 1. */
   readonly random?: () => number;
 }
 

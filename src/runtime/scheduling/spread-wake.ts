@@ -3,9 +3,7 @@ import type { Wake } from './wake.ts';
 
 interface SpreadWakeOptions {
   readonly clock: Clock;
-  /** A number from 0 to below 1. */
   readonly random: () => number;
-  /** Longest delay. */
   readonly spreadMs: number;
   /** Ordered as their loops start. */
   readonly wakes: readonly Wake[];
@@ -20,7 +18,6 @@ export class SpreadWake {
     this.#options = options;
   }
 
-  /** Whether a delayed wake is pending. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -30,7 +27,6 @@ export class SpreadWake {
     this.hold(random() * spreadMs, signal);
   }
 
-  /** Triggers with a given delay. */
   hold(ms: number, signal: AbortSignal): void {
     if (this.#isHeld || signal.aborted) return;
     this.#isHeld = true;

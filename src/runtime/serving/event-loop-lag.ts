@@ -5,7 +5,6 @@ import type { Check } from './health.ts';
 const resolutionMs = 100;
 const nanosecondsPerSecond = 1e9;
 
-/** The delay of timers since the last reading. */
 export class EventLoopLag {
   readonly #histogram = monitorEventLoopDelay({ resolution: resolutionMs });
 

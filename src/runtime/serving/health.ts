@@ -3,7 +3,6 @@ import type { Logger } from '../logging/logger.ts';
 import { printable } from '../text/printable.ts';
 
 export interface Check {
-  /** The name in `/healthz/<name>`. */
   readonly name: string;
   /** Why it fails; undefined = it passes. */
   check(): string | undefined;
@@ -22,7 +21,6 @@ const ping: Check = { name: 'ping', check: () => undefined };
 
 interface Group {
   readonly checks: readonly Check[];
-  /** Log level of a failure. */
   readonly level: 'debug' | 'warn';
 }
 

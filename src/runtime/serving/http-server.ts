@@ -6,7 +6,6 @@ import type { ServingCertificate } from './serving-certificate.ts';
 
 export interface HttpReply {
   readonly status: number;
-  /** Default: plain text. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
@@ -19,7 +18,6 @@ interface RequestContext {
   readonly signal: AbortSignal;
 }
 
-/** Handles a GET or HEAD. */
 export type HttpHandler = (url: URL, context: RequestContext) => HttpReply | Promise<HttpReply>;
 
 interface HttpServerOptions {

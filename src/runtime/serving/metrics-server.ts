@@ -30,7 +30,6 @@ const refusals = {
   forbidden: { status: 403, body: `forbidden: needs the verb get on the nonResourceURL ${path}\n` },
 } satisfies Readonly<Record<string, HttpReply>>;
 
-/** Serves `/metrics` in Prometheus' text format 0.0.4. */
 export function startMetricsServer({
   registry,
   authorize = () => Promise.resolve('allowed'),

@@ -21,7 +21,6 @@ interface ServingCertificateOptions {
 /** The kubelet updates a mounted Secret within about a minute; controller-runtime reads as often. */
 const readEveryMs = 10_000;
 
-/** The certificate of a server, read from its directory. */
 export class ServingCertificate {
   readonly #options: ServingCertificateOptions;
 

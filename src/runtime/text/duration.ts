@@ -23,7 +23,6 @@ export function parseDuration(text: string): number | undefined {
   return ms <= longestMs ? ms : undefined;
 }
 
-/** Milliseconds of a valid duration. */
 export function durationMs(text: string): number {
   const parts = [...text.matchAll(part)];
   return Math.round(

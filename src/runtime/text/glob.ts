@@ -21,7 +21,6 @@ export function globMatcher(pattern: string): (text: string) => boolean {
   };
 }
 
-/** Whether `text` has `part` at this index. */
 function isAt(text: string, part: string, index: number): boolean {
   for (let i = 0; i < part.length; i += 1) if (part[i] !== '?' && part[i] !== text[index + i]) return false;
   return true;
