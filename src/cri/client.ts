@@ -43,8 +43,6 @@ interface CriOptions {
   readonly foreignBecause?: (identity: RuntimeIdentity) => string | undefined;
 }
 
-const defaultDeadlineMs = 120_000;
-const defaultStatusDeadlineMs = 10_000;
 /** A node has hundreds; 80 000 would need more than the memory of an agent. */
 const maxImageNames = 20_000;
 /** The kubelet sends this version too; runtimes ignore it. */
@@ -65,11 +63,11 @@ class CriClient implements ContainerRuntime {
   readonly #statusDeadlineMs: number;
 
   constructor(options: CriOptions) {
-    const { socket, deadlineMs, statusDeadlineMs, onCall = () => undefined } = options;
+    const { socket, deadlineMs = 120_000, statusDeadlineMs = 10_000, onCall = () => undefined } = options;
     this.#options = options;
     this.#connection = new CriConnection(socket, onCall);
-    this.#deadlineMs = deadlineMs ?? defaultDeadlineMs;
-    this.#statusDeadlineMs = statusDeadlineMs ?? defaultStatusDeadlineMs;
+    this.#deadlineMs = deadlineMs;
+    this.#statusDeadlineMs = statusDeadlineMs;
   }
 
   close(): void {
@@ -113,29 +111,20 @@ class CriClient implements ContainerRuntime {
   }
 
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined> {
-    return orUndefined(
-      this.#query(
-        [images, images.methods.imageStatus, ({ image }) => image && toImage(image)],
-        { image: imageSpec(reference), verbose: false },
-        signal,
-      ),
+    return this.#find(
+      [images, images.methods.imageStatus, ({ image }) => image && toImage(image)],
+      { image: imageSpec(reference), verbose: false },
+      signal,
     );
   }
 
   imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
-    return orUndefined(
-      this.#query(
-        [images, images.methods.imageStatus, toLayers],
-        { image: imageSpec(id), verbose: true },
-        signal,
-      ),
-    );
+    const request = { image: imageSpec(id), verbose: true };
+    return this.#find([images, images.methods.imageStatus, toLayers], request, signal);
   }
 
   removeImage(id: string, signal: AbortSignal): Promise<void> {
-    return orUndefined(
-      this.#run([images, images.methods.removeImage, nothing], { image: imageSpec(id) }, signal),
-    );
+    return this.#end([images, images.methods.removeImage, nothing], { image: imageSpec(id) }, signal);
   }
 
   fileSystems(signal: AbortSignal): Promise<RuntimeFileSystems> {
@@ -144,8 +133,8 @@ class CriClient implements ContainerRuntime {
 
   listContainers(signal: AbortSignal): Promise<readonly RuntimeContainer[]> {
     const { streamContainers, listContainers } = runtime.methods;
-    const convert = (list: { readonly containers: readonly Container[] }): readonly RuntimeContainer[] =>
-      list.containers.map(toContainer);
+    const convert = ({ containers }: { readonly containers: readonly Container[] }) =>
+      containers.map(toContainer);
     return this.#connection.list(
       [runtime, shortTexts(streamContainers), convert],
       [runtime, shortTexts(listContainers), convert],
@@ -155,26 +144,18 @@ class CriClient implements ContainerRuntime {
   }
 
   containerStatus(containerId: string, signal: AbortSignal): Promise<RuntimeContainerStatus | undefined> {
-    return orUndefined(
-      this.#query(
-        [runtime, runtime.methods.containerStatus, ({ status }) => toContainerStatus(present(status))],
-        { containerId },
-        signal,
-      ),
+    return this.#find(
+      [runtime, runtime.methods.containerStatus, ({ status }) => toContainerStatus(present(status))],
+      { containerId },
+      signal,
     );
   }
 
   stopContainer(containerId: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
-    return orUndefined(
-      this.#connection.send(
-        [runtime, runtime.methods.stopContainer, nothing],
-        {
-          request: { containerId, timeout: BigInt(timeoutSeconds) },
-          deadlineMs: this.#deadlineMs + timeoutSeconds * 1000,
-        },
-        signal,
-      ),
-    );
+    const request = { containerId, timeout: BigInt(timeoutSeconds) };
+    const deadlineMs = this.#deadlineMs + timeoutSeconds * 1000;
+    const stop = [runtime, runtime.methods.stopContainer, nothing] as const;
+    return orUndefined(this.#connection.send(stop, { request, deadlineMs }, signal));
   }
 
   async removeContainer(containerId: string, signal: AbortSignal): Promise<'removed' | 'gone'> {
@@ -201,25 +182,19 @@ class CriClient implements ContainerRuntime {
     podSandboxId: string,
     signal: AbortSignal,
   ): Promise<Pick<RuntimeSandbox, 'id' | 'state'> | undefined> {
-    return orUndefined(
-      this.#query(
-        [runtime, runtime.methods.podSandboxStatus, ({ status }) => toSandboxStatus(present(status))],
-        { podSandboxId },
-        signal,
-      ),
+    return this.#find(
+      [runtime, runtime.methods.podSandboxStatus, ({ status }) => toSandboxStatus(present(status))],
+      { podSandboxId },
+      signal,
     );
   }
 
   stopSandbox(podSandboxId: string, signal: AbortSignal): Promise<void> {
-    return orUndefined(
-      this.#run([runtime, runtime.methods.stopPodSandbox, nothing], { podSandboxId }, signal),
-    );
+    return this.#end([runtime, runtime.methods.stopPodSandbox, nothing], { podSandboxId }, signal);
   }
 
   removeSandbox(podSandboxId: string, signal: AbortSignal): Promise<void> {
-    return orUndefined(
-      this.#run([runtime, runtime.methods.removePodSandbox, nothing], { podSandboxId }, signal),
-    );
+    return this.#end([runtime, runtime.methods.removePodSandbox, nothing], { podSandboxId }, signal);
   }
 
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]> {
@@ -238,6 +213,23 @@ class CriClient implements ContainerRuntime {
     signal: AbortSignal,
   ): Promise<R> {
     return this.#connection.send(call, { request, deadlineMs: this.#statusDeadlineMs }, signal);
+  }
+
+  #find<Request, Response, R>(
+    call: CriCall<Request, Response, R>,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<R | undefined> {
+    return orUndefined(this.#query(call, request, signal));
+  }
+
+  /** Stops or removes an object that may be gone. */
+  #end<Request, Response>(
+    call: CriCall<Request, Response, undefined>,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<undefined> {
+    return orUndefined(this.#run(call, request, signal));
   }
 
   #run<Request, Response, R>(

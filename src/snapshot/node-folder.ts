@@ -1,5 +1,8 @@
 import { unknownDevices } from '../api/file-system.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
+import type { LogEntry, LogListing } from '../node/logs/list.ts';
+import { orphanObstacles, type FoundOrphan, type OrphansFound } from '../node/storage/orphans-finder.ts';
+import { knownPodUids, type KnownPods } from '../node/storage/orphans.ts';
 import { impossibleOfNode } from '../node/kubelet/summary.ts';
 import { emptyState, parseState, type AgentState } from '../node/disk/state-format.ts';
 import { containersOf, imagesOf, mountedImagesOf, sandboxesOf, sandboxImageOf } from './crictl.ts';
@@ -7,8 +10,6 @@ import type { Field } from './field.ts';
 import { nodeFiles, unreadNotes } from './file-names.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
-import { logListingOf } from './log-listing.ts';
-import { orphansOf } from './orphans.ts';
 import { checkUsage, devicesOf, diskOf, usageOf } from './stats.ts';
 import { impossibleNote, inOrder, type NodePart } from './plan-facts.ts';
 
@@ -98,4 +99,75 @@ function stateOf(whole: Field | undefined): { readonly state: AgentState; readon
 function stateError(file: string, reason: string): InputError {
   const [, field = '', what = reason] = /^([^\s:]*(?:\[.*\])?[^\s:]*): (.*)$/.exec(reason) ?? [];
   return new InputError(file, field, what);
+}
+
+interface LogFiles {
+  /** `logs.json`: files and links. */
+  readonly logs: Field | undefined;
+  /** `loglisting.json` of `dustpan snapshot` (docs/adr/0011): the directories, and whether the listing is complete. */
+  readonly listing: Field | undefined;
+}
+
+/** The logs as listed on the node; undefined = not known. Without `loglisting.json` the listing counts as complete, without empty directories. */
+function logListingOf({ logs, listing }: LogFiles): LogListing | undefined {
+  const entries = logs ?? presentOf(listing?.at('entries'));
+  if (entries === undefined) return undefined;
+  return {
+    roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+    entries: entries.list().map(logEntryOf),
+    directories: (listing?.at('directories').list() ?? []).map((path) => path.absolutePath()),
+    complete: listing === undefined || listing.at('complete').boolean(),
+  };
+}
+
+const presentOf = (field: Field | undefined): Field | undefined =>
+  field === undefined || field.isAbsent ? undefined : field;
+
+function logEntryOf(one: Field): LogEntry {
+  const target = one.at('target');
+  return {
+    path: one.at('path').absolutePath(),
+    bytes: one.at('bytes').count(),
+    mtimeMs: one.at('mtime').timeMs(),
+    ...(!target.isAbsent && { target: target.name() }),
+  };
+}
+
+/**
+ * `orphans.json` of `dustpan snapshot` (docs/adr/0011): what pods have left on a node that the runtime does not know. The file was written before
+ * the pods were listed, so what belongs to one of them is left out.
+ */
+function orphansOf(content: Field, pods: KnownPods['pods']): OrphansFound {
+  const known = knownPodUids({ pods, sandboxes: [], containers: [] });
+  const placeOf = (place: Field): readonly FoundOrphan[] | undefined =>
+    place.isAbsent
+      ? undefined
+      : place
+          .list()
+          .map(orphanOf)
+          .filter(({ podUid }) => !known.has(podUid));
+  return {
+    podDirectories: placeOf(content.at('podDirectories')),
+    podCgroups: placeOf(content.at('podCgroups')),
+    logDirectories: undefined,
+  };
+}
+
+function orphanOf(one: Field): FoundOrphan {
+  const since = one.at('since');
+  return {
+    path: one.at('path').absolutePath(),
+    podUid: one.at('podUid').name(),
+    sinceMs: since.isAbsent ? undefined : since.timeMs(),
+    bytes: one.at('bytes').count(),
+    obstacle: obstacleOf(one.at('obstacle')),
+  };
+}
+
+/** An obstacle of a later version must not count as none. */
+function obstacleOf(field: Field): FoundOrphan['obstacle'] {
+  if (field.isAbsent) return undefined;
+  const known = orphanObstacles.find((one) => one === field.text());
+  if (known === undefined) throw field.mustBe(`one of ${orphanObstacles.join(', ')}`);
+  return known;
 }

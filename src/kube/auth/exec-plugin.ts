@@ -58,7 +58,7 @@ function credentialIn(output: string): PluginCredential | undefined {
   return { token: textOf(token), tls: { cert: textOf(cert), key: textOf(key) }, expiresAtMs };
 }
 
-const textOf = (value: unknown): string | undefined =>
+export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 function objectIn(output: string): Fields {

@@ -1,4 +1,5 @@
 import type { RequestHeaders } from '../http/endpoint.ts';
+import { textOf } from './exec-plugin.ts';
 
 /** Whom the API server shall take us for; the fields of a kubeconfig's user, or kubectl's flags. */
 export interface Impersonation {
@@ -8,13 +9,11 @@ export interface Impersonation {
 }
 
 export function impersonationOf(user: Readonly<Record<string, unknown>>): Impersonation {
-  const text = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? value : undefined;
   const groups = user['as-groups'];
   return {
-    user: text(user['as']),
-    groups: Array.isArray(groups) ? groups.flatMap((one: unknown) => text(one) ?? []) : [],
-    uid: text(user['as-uid']),
+    user: textOf(user['as']),
+    groups: Array.isArray(groups) ? groups.flatMap((one: unknown) => textOf(one) ?? []) : [],
+    uid: textOf(user['as-uid']),
   };
 }
 

@@ -28,3 +28,15 @@ export function fileSystemOf(stats: unknown): FileSystemFacts {
 
 const atMost = (max: number | undefined, value: number | undefined): number | undefined =>
   value !== undefined && value <= (max ?? largestCount) ? value : undefined;
+
+/** The parts of the field `node` of a stats summary. */
+export interface NodeStats extends Readonly<Record<'fs' | 'imageFs' | 'containerFs', unknown>> {
+  readonly memory: Readonly<Record<'time' | 'availableBytes' | 'workingSetBytes', unknown>>;
+}
+
+export function partsOf(node: unknown): NodeStats {
+  const { fs, memory, runtime } = asObject(node);
+  const { imageFs, containerFs } = asObject(runtime);
+  const { time, availableBytes, workingSetBytes } = asObject(memory);
+  return { fs, imageFs, containerFs, memory: { time, availableBytes, workingSetBytes } };
+}

@@ -1,15 +1,14 @@
 import type { DiskDevices } from '../../api/file-system.ts';
 import type { NodeSignal, SignalReading } from '../../api/node-pressure.ts';
 import { asObject } from '../../kube/codec/json.ts';
-import { count, fileSystemOf, timeOf } from './json.ts';
+import { count, fileSystemOf, partsOf, timeOf, type NodeStats } from './json.ts';
 
 /**
  * Reads the signals of a node from the field `node` of a kubelet's `/stats/summary`, as the kubelet's eviction manager does
  * (pkg/kubelet/eviction/helpers.go, makeSignalObservations). A signal without both values is missing: some runtimes report no inodes, and an impossible value is unknown.
  */
 export function signalsOf(node: unknown, nowMs: number, devices: DiskDevices): readonly SignalReading[] {
-  const { memory, fs, runtime } = asObject(node);
-  const { imageFs, containerFs } = asObject(runtime);
+  const { memory, fs, imageFs, containerFs } = partsOf(node);
   return [
     ...fileSystem('nodefs', fs, { nowMs, device: devices.kubeletRoot }),
     ...fileSystem('imagefs', imageFs, { nowMs, device: devices.imageFs }),
@@ -34,8 +33,7 @@ function fileSystem(
 
 /** The signals of inodes that a file system does not count (btrfs): the kubelet reports 0 of 0. */
 export function uncountedOf(node: unknown): readonly NodeSignal[] {
-  const { fs, runtime } = asObject(node);
-  const { imageFs, containerFs } = asObject(runtime);
+  const { fs, imageFs, containerFs } = partsOf(node);
   const places = [
     ['nodefs.inodesFree', fs],
     ['imagefs.inodesFree', imageFs],
@@ -44,8 +42,10 @@ export function uncountedOf(node: unknown): readonly NodeSignal[] {
   return places.flatMap(([signal, stats]) => (asObject(stats)['inodes'] === 0 ? [signal] : []));
 }
 
-function memoryOf(memory: unknown, nowMs: number): readonly SignalReading[] {
-  const { time, availableBytes, workingSetBytes } = asObject(memory);
+function memoryOf(
+  { time, availableBytes, workingSetBytes }: NodeStats['memory'],
+  nowMs: number,
+): readonly SignalReading[] {
   const [available, used] = [count(availableBytes), count(workingSetBytes)];
   if (available === undefined || used === undefined) return [];
   const measuredAtMs = timeOf(time) ?? nowMs;

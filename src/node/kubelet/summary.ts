@@ -11,7 +11,7 @@ import type {
   StorageUsage,
 } from '../../api/local-storage.ts';
 import { asList, asObject, asText } from '../../kube/codec/json.ts';
-import { count, fileSystemOf, largestCount, timeOf } from './json.ts';
+import { count, fileSystemOf, largestCount, partsOf, timeOf } from './json.ts';
 import { signalsOf, uncountedOf } from './signals.ts';
 
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
@@ -62,14 +62,13 @@ export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDe
 }
 
 export function impossibleOfNode(node: unknown): readonly string[] {
-  const { fs, memory, runtime } = asObject(node);
-  const { imageFs, containerFs } = asObject(runtime);
+  const { fs, memory, imageFs, containerFs } = partsOf(node);
   const places: readonly (readonly [string, unknown])[] = [
     ['file system of the kubelet', fs],
     ['file system of images', imageFs],
     ['file system of containers', containerFs],
   ];
-  const { availableBytes, workingSetBytes } = asObject(memory);
+  const { availableBytes, workingSetBytes } = memory;
   return [
     ...places.flatMap(([name, stats]) => {
       const reported = asObject(stats);
@@ -88,8 +87,7 @@ type DiskLayout = Pick<StorageUsage, 'dedicatedImageFs' | 'splitContainerFs'>;
 
 /** Reads which file systems a node has, as the kubelet distinguishes them (pkg/kubelet/stats/provider.go, HasDedicatedImageFs and HasDedicatedContainerFs). */
 export function diskLayoutOf(node: unknown, devices: DiskDevices): DiskLayout {
-  const { fs, runtime } = asObject(node);
-  const { imageFs, containerFs } = asObject(runtime);
+  const { fs, imageFs, containerFs } = partsOf(node);
   const images = { ...fileSystemOf(imageFs), device: devices.imageFs };
   const containers = { ...fileSystemOf(containerFs), device: devices.containerFs };
   const splitContainerFs = areKnown(images, containers) && !isSameFileSystem(images, containers);
@@ -111,11 +109,10 @@ type Rooms = Readonly<Record<'logs' | 'layers' | 'volumes' | 'total', Room>>;
 
 /** Logs and volumes are on the file system of the kubelet, a volume perhaps in memory. */
 function roomOf(node: unknown, { dedicatedImageFs, splitContainerFs }: DiskLayout): Rooms {
-  const { fs, memory, runtime } = asObject(node);
-  const { imageFs, containerFs } = asObject(runtime);
+  const { fs, memory, imageFs, containerFs } = partsOf(node);
   const logs = roomIn(fileSystemOf(fs));
   const layers = dedicatedImageFs ? roomIn(fileSystemOf(splitContainerFs ? containerFs : imageFs)) : logs;
-  const { availableBytes, workingSetBytes } = asObject(memory);
+  const { availableBytes, workingSetBytes } = memory;
   const memoryBytes = (count(availableBytes) ?? 0) + (count(workingSetBytes) ?? 0);
   return {
     logs,

@@ -2,7 +2,6 @@ import { createLogger as createWinston, format, transports, type Logger as Winst
 import { systemClock, type Clock } from '../scheduling/clock.ts';
 import { plainFields } from './fields.ts';
 import type { Logger } from './logger.ts';
-import { textLine } from './text.ts';
 import { printable } from '../text/printable.ts';
 import { writeAll } from '../write-sync.ts';
 
@@ -40,7 +39,7 @@ export function createLogger(options: LoggerOptions): Logger {
       }),
     ],
   });
-  return new WinstonLogger(winston, options, '');
+  return loggerOf(winston, options);
 }
 
 /** The message already is the whole line. */
@@ -52,46 +51,19 @@ function winstonLevel(verbosity: number): string {
   return verbosity >= verbosityOf.info ? 'info' : 'warn';
 }
 
-class WinstonLogger implements Logger {
-  readonly #winston: Winston;
-  readonly #options: LoggerOptions;
-  readonly #name: string;
-
-  constructor(winston: Winston, options: LoggerOptions, name: string) {
-    this.#winston = winston;
-    this.#options = options;
-    this.#name = name;
-  }
-
-  debug(fields: object, message: string): void {
-    this.#log('debug', fields, message);
-  }
-
-  info(fields: object, message: string): void {
-    this.#log('info', fields, message);
-  }
-
-  warn(fields: object, message: string): void {
-    this.#log('warn', fields, message);
-  }
-
-  error(fields: object, message: string): void {
-    this.#log('error', fields, message);
-  }
-
-  named(name: string): Logger {
-    return new WinstonLogger(
-      this.#winston,
-      this.#options,
-      this.#name === '' ? name : `${this.#name}.${name}`,
-    );
-  }
-
-  #log(level: Level, fields: object, msg: string): void {
-    if (!this.#winston.isLevelEnabled(level)) return;
-    const logger = this.#name === '' ? undefined : this.#name;
-    this.#winston.log(level, lineOf({ level, logger, msg, fields }, this.#options));
-  }
+/** `name` is the field `logger` of its lines; undefined = they have none. */
+function loggerOf(winston: Winston, options: LoggerOptions, name?: string): Logger {
+  const log = (level: Level) => (fields: object, msg: string) => {
+    if (!winston.isLevelEnabled(level)) return;
+    winston.log(level, lineOf({ level, logger: name, msg, fields }, options));
+  };
+  return {
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    named: (part) => loggerOf(winston, options, name === undefined ? part : `${name}.${part}`),
+  };
 }
 
 interface Entry {
@@ -122,6 +94,37 @@ function jsonLine(head: object, tail: Readonly<Record<string, unknown>>): string
   // Joins the two texts: cheaper than merging the objects for each line.
   return rest === '{}' ? first : `${first.slice(0, -1)},${rest.slice(1)}`;
 }
+
+interface LineHead {
+  readonly ts: string;
+  readonly level: string;
+  readonly logger: string | undefined;
+  readonly msg: string;
+}
+
+/** One line in text format: `<time> INFO podgc: deleting pod pod=a/b reason=Terminated`. */
+function textLine({ ts, level, logger, msg }: LineHead, fields: Readonly<Record<string, unknown>>): string {
+  const words = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${word(key)}=${word(value)}`);
+  const origin = logger === undefined ? '' : `${logger}: `;
+  return [ts, level.toUpperCase().padEnd(5), `${origin}${oneLine(msg)}`, ...words].join(' ');
+}
+
+function word(value: unknown): string {
+  const text = typeof value === 'string' ? value : reference(value);
+  return text !== undefined && /^[\w.:/@%+*-]+$/.test(text) ? text : JSON.stringify(text ?? value);
+}
+
+function reference(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('namespace' in value))
+    return undefined;
+  const { namespace, name } = value;
+  if (typeof name !== 'string') return undefined;
+  return typeof namespace === 'string' ? `${namespace}/${name}` : name;
+}
+
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');
 
 function stackOf(fields: object): string | undefined {
   return 'err' in fields && fields.err instanceof Error ? fields.err.stack : undefined;
