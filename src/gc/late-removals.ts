@@ -1,3 +1,4 @@
+import type { NodePassReport } from '../api/report/node-pass.ts';
 import type { Clock } from '../runtime/scheduling/clock.ts';
 import { hasOutlasted } from './runtime-failures.ts';
 
@@ -14,6 +15,7 @@ interface Late<D> {
 export class LateRemovals<D> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #removals = new Map<string, Late<D>>();
+  #unreported = 0;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;
@@ -31,14 +33,22 @@ export class LateRemovals<D> {
     }
   }
 
-  /** The removals whose objects are gone. Forgets them, and those of objects that are listed for too long. */
-  completed(exists: (id: string) => boolean): readonly D[] {
-    const completed: D[] = [];
+  /** Records the removals whose objects are gone. Forgets them, and those of objects that are listed for too long. */
+  settle(exists: (id: string) => boolean, record: (removal: D) => void): void {
     for (const [id, { removal, untilMs }] of this.#removals) {
-      if (!exists(id)) completed.push(removal);
-      else if (this.#clock.monotonicMs() < untilMs) continue;
+      const isGone = !exists(id);
+      if (!isGone && this.#clock.monotonicMs() < untilMs) continue;
       this.#removals.delete(id);
+      if (!isGone) continue;
+      record(removal);
+      this.#unreported += 1;
     }
-    return completed;
+  }
+
+  /** Adds the late removals since the last report to a report. */
+  addedTo(report: NodePassReport): NodePassReport {
+    const removed = report.removed + this.#unreported;
+    this.#unreported = 0;
+    return { ...report, removed };
   }
 }

@@ -1,46 +1,27 @@
 import { isDiskSignal, type Relief } from '../../api/node-pressure.ts';
-import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
+import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { StepResult } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
 import type { LateRemovals } from '../../gc/late-removals.ts';
-import type { UnitMetrics } from '../../gc/metrics.ts';
 import { carryOut, recordLate, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import { isAbort } from '../../runtime/errors.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type PlanBasis } from './checks.ts';
 import type { ContainerRemoval, LogDirectoryTarget, LogLinkTarget } from './facts.ts';
 import { podThatMustBeGone } from './recheck.ts';
 import { failureOf, type RemovalResults } from './report.ts';
 
 export interface ActDeps extends ContainerCheckDeps {
-  readonly runtime: ContainerCheckDeps['runtime'] &
-    Pick<
-      ContainerRuntime,
-      | 'containerStatus'
-      | 'stopContainer'
-      | 'removeContainer'
-      | 'sandboxStatus'
-      | 'stopSandbox'
-      | 'removeSandbox'
-    >;
   readonly logs: NodeLogs;
-  readonly orphans: Pick<NodeOrphans, 'removeDirectory' | 'removeCgroup'>;
-  readonly clock: Clock;
-  readonly metrics: UnitMetrics;
-  readonly log: Logger;
+  readonly orphans: NodeOrphans;
   readonly failures: FailureMemory<ContainerRemoval>;
   readonly late: LateRemovals<ContainerRemoval>;
   /** Called for a pod that exists although it looked gone. */
   readonly onPodFound: (uid: string) => void;
-  /** Called for each object that was removed. */
   readonly onRemoved: (removal: ContainerRemoval, freedBytes: number) => void;
-  /** Called after each removal, so that a long pass does not look stuck. */
-  readonly onProgress: () => void;
 }
 
 interface Planned {

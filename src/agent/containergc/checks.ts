@@ -1,4 +1,3 @@
-import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import {
@@ -11,21 +10,15 @@ import {
 } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
-import type { LiveNode, PodState } from '../../kube/actions/live-reads.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
+import type { PodState } from '../../kube/actions/live-reads.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
+import type { RemoverContext } from '../context.ts';
 import type { ContainerGcFacts, ContainerRemoval } from './facts.ts';
 import { podThatMustBeGone, recheck } from './recheck.ts';
 
-export interface ContainerCheckDeps {
-  readonly runtime: Pick<ContainerRuntime, 'checkReady' | 'listContainers' | 'listSandboxes'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+export interface ContainerCheckDeps extends RemoverContext {
   /** The pods of this node in the cache; undefined = unknown. */
   readonly pods: () => ContainerGcFacts['pods'];
-  readonly governance: () => NodeGovernance;
-  readonly live: Pick<LiveNode, 'confirm' | 'podState'>;
-  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** The basis of a plan. */
@@ -97,7 +90,7 @@ async function readPod(
   }
 }
 
-async function list(runtime: ContainerCheckDeps['runtime'], signal: AbortSignal): Promise<Listed> {
+async function list(runtime: ContainerRuntime, signal: AbortSignal): Promise<Listed> {
   await runtime.checkReady(signal);
   const [containers, sandboxes] = await Promise.all([
     runtime.listContainers(signal),

@@ -7,11 +7,10 @@ import {
 import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
-import type { ObjectRef } from '../../api/event-refs.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
+import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import type { LogListing } from '../../node/logs/list.ts';
-import type { NodeOrphans, OrphansFound } from '../../node/storage/orphans-finder.ts';
+import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
@@ -19,7 +18,6 @@ import { containerFailures, recordLateContainer, removeAll, type ActDeps } from 
 import { LateRemovals } from '../../gc/late-removals.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import {
-  defaultPeriodMs,
   type ContainerGcFacts,
   type ContainerGcPlan,
   type ContainerRemoval,
@@ -42,14 +40,8 @@ import {
 import { explainContainer } from './words.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
-  readonly orphans: NodeOrphans;
   /** The metrics of this unit alone. */
   readonly own: ContainerGcMetrics;
-  /** This node, for its Events; undefined = unknown. */
-  readonly node: () => ObjectRef | undefined;
-  readonly recorder: Recorder;
-  /** Time between two passes; default one minute. */
-  readonly periodMs?: number;
   /** `inventory` is undefined when the node could not be observed. */
   readonly onPass: OnPass<ContainerInventory, RemovedKind>;
 }
@@ -62,11 +54,9 @@ export class ContainerGcManager {
   #began: Moment | undefined;
   #jumps: readonly Jump[] = [];
   /** Why orphaned resources could not be removed in the last pass. */
-  #warned: readonly string[] = [];
+  readonly #warned = new Changed<string>();
   readonly #failures = containerFailures();
   readonly #late: LateRemovals<ContainerRemoval>;
-  /** Late removals since the last report. */
-  #completed = 0;
   #logHistory: LogHistory = noLogs.history;
   #lastRemoved: LastRemoved['others'] = [];
 
@@ -106,15 +96,13 @@ export class ContainerGcManager {
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, errorLine(error), outcome));
     const report = reportOf(outcome, clock.now(), message);
-    const removed = report.removed + this.#completed;
-    this.#completed = 0;
-    onPass({ ...report, removed }, inventory, this.#lastRemoved);
+    onPass(this.#late.addedTo(report), inventory, this.#lastRemoved);
     signal.throwIfAborted();
     return outcome;
   }
 
   async #pass(signal: AbortSignal, requested: Relief | undefined): Promise<Outcome> {
-    const { clock, log, periodMs = defaultPeriodMs } = this.#deps;
+    const { clock, log, periodMs } = this.#deps;
     const observed = await this.#observe(requested, signal);
     if (observed instanceof Error) return { ...nothingDone, error: observed };
     const { facts, error, began } = observed;
@@ -153,10 +141,8 @@ export class ContainerGcManager {
   /** One warning until the place can be written, not one in each pass. */
   #warnReadOnly(plan: ContainerGcPlan): void {
     const readOnly = plan.kept.filter(({ reason }) => reason === 'ReadOnly');
-    const details = [...new Set(readOnly.map((one) => explainContainer(one, plan).detail))];
-    for (const detail of details.filter((one) => !this.#warned.includes(one)))
-      this.#deps.log.warn({ why: detail }, 'orphaned resources cannot be removed');
-    this.#warned = details;
+    for (const why of this.#warned.added(readOnly.map((one) => explainContainer(one, plan).detail)))
+      this.#deps.log.warn({ why }, 'orphaned resources cannot be removed');
   }
 
   /** Containers are collected even if the logs cannot be listed. */
@@ -183,8 +169,12 @@ export class ContainerGcManager {
       const isCounted = requested === undefined;
       this.#sightings = observeGone(this.#sightings, seen, { now: clock.now(), isCounted });
       const ids = new Set([...containers, ...sandboxes].map(({ id }) => id));
-      this.#recordLate(ids);
-      const failedBefore = this.#failures.known((id) => ids.has(id), clock.monotonicMs());
+      const exists = (id: string): boolean => ids.has(id);
+      this.#late.settle(exists, (removal) => {
+        recordLateContainer(removal, this.#deps);
+        this.#removed(removal, 0);
+      });
+      const failedBefore = this.#failures.known(exists, clock.monotonicMs());
       const clockUnsure = jumpMs(before, began) !== 0;
       return {
         facts: { ...seen, failedBefore, sightings: this.#sightings, clockUnsure, jumps: this.#jumps },
@@ -196,14 +186,6 @@ export class ContainerGcManager {
       this.#sightings = new Map();
       this.#show(undefined);
       return new Error('listing containers and sandboxes', { cause });
-    }
-  }
-
-  #recordLate(listed: ReadonlySet<string>): void {
-    for (const removal of this.#late.completed((id) => listed.has(id))) {
-      recordLateContainer(removal, this.#deps);
-      this.#removed(removal, 0);
-      this.#completed += 1;
     }
   }
 

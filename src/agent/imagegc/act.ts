@@ -1,13 +1,12 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
-import type { ContainerRuntime, RuntimeImage } from '../../cri/runtime.ts';
+import type { RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import { logStop, type StepResult, type Stop } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
 import type { LateRemovals } from '../../gc/late-removals.ts';
 import { carryOut, recordLate, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { amountOf, amountOverLow } from './disk.ts';
@@ -18,14 +17,10 @@ import type { RemovalResults } from './report.ts';
 interface ActDeps extends ImageCheckDeps {
   readonly reporting: Reporting;
   readonly own: ImageGcMetrics;
-  readonly runtime: Pick<ContainerRuntime, 'imageStatus' | 'removeImage'>;
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
-  readonly clock: Clock;
   readonly failures: FailureMemory<ImageRemoval>;
   readonly late: LateRemovals<ImageRemoval>;
   readonly onRemoved: (removal: ImageRemoval) => void;
-  /** Called after each decision: a long pass is not a hung one. */
-  readonly onProgress: () => void;
 }
 
 interface Planned extends PlanBasis {

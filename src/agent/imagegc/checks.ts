@@ -1,4 +1,3 @@
-import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import {
   clocksAgree,
@@ -10,16 +9,12 @@ import {
 } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
-import type { LiveNode } from '../../kube/actions/live-reads.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
+import type { RemoverContext } from '../context.ts';
 import { isDueAnyway, type ImageGcFacts, type ImageRemoval } from './facts.ts';
 import { recheckImage } from './plan.ts';
 
-export interface ImageCheckDeps {
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly governance: () => NodeGovernance;
-  readonly live: Pick<LiveNode, 'confirm'>;
+export interface ImageCheckDeps extends RemoverContext {
   /** Lists images and containers, then reads the pods from the cache. */
   readonly observe: (signal: AbortSignal) => Promise<Omit<ImageGcFacts, 'disk'>>;
 }

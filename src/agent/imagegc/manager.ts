@@ -4,23 +4,20 @@ import {
   type ReclaimResult,
   type Relief,
 } from '../../api/node-pressure.ts';
-import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
+import { nodeRule, reliefBy, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageMounts } from '../../cri/image-mounts.ts';
-import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
-import type { EventSpec, Recorder } from '../../kube/events/recorder.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
-import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { showPlan } from '../../gc/metrics.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
 import { passReport, type Reporting } from '../../gc/pass.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import type { LiveNode } from '../../kube/actions/live-reads.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
+import type { RemoverContext } from '../context.ts';
 import { countError, imageFailures, recordLateImage, removeImages } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
@@ -45,40 +42,17 @@ import {
   type Outcome,
 } from './report.ts';
 
-export interface ImageGcDeps {
-  readonly runtime: Pick<
-    ContainerRuntime,
-    | 'checkReady'
-    | 'sandboxImage'
-    | 'listImages'
-    | 'listContainers'
-    | 'containerStats'
-    | 'imageStatus'
-    | 'removeImage'
-  >;
+export interface ImageGcDeps extends RemoverContext {
   readonly mounts: Pick<ImageMounts, 'read'>;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   /** The pods bound to the node; undefined = unknown. */
   readonly pods: () => readonly NodePod[] | undefined;
-  readonly governance: () => NodeGovernance;
-  /** Called only before a removal. */
-  readonly live: Pick<LiveNode, 'confirm'>;
-  /** This node, for its Events; undefined = unknown: no Events. */
-  readonly node: () => ObjectRef | undefined;
   readonly state: Pick<StateFile, 'read' | 'write'>;
   /** Bytes of all container logs; called only when removing images does not free enough. */
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
-  readonly metrics: UnitMetrics;
   /** The metrics of this unit alone. */
   readonly own: ImageGcMetrics;
-  readonly log: Logger;
-  /** Time between two passes. */
-  readonly periodMs: number;
-  /** Called after each decision: a long pass is not a hung one. */
-  readonly onProgress: () => void;
   /** `inventory` is undefined when the images could not be listed. */
   readonly onPass: OnPass<ImageInventory, 'Image'>;
 }
@@ -98,8 +72,6 @@ export class ImageGcManager {
   #failedInARow = 0;
   readonly #failures = imageFailures();
   readonly #late: LateRemovals<ImageRemoval>;
-  /** Late removals since the last report. */
-  #completed = 0;
   /** `rulesId` of the policy whose hold was recorded last. */
   #heldOf: string | undefined;
 
@@ -153,9 +125,7 @@ export class ImageGcManager {
     }
     const { result, message = stateTrouble } = outcome;
     const report = passReport({ unit: 'imagegc', at: clock.now(), result, message }, results);
-    const removed = report.removed + this.#completed;
-    this.#completed = 0;
-    onPass({ ...report, removed }, inventory, lastRemoved(this.#state));
+    onPass(this.#late.addedTo(report), inventory, lastRemoved(this.#state));
     return { ...outcome, plan, results };
   }
 
@@ -214,17 +184,15 @@ export class ImageGcManager {
     });
     this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), now);
     own.repulled.inc(repulled.length);
-    this.#recordLate();
+    this.#late.settle(
+      (id) => state.images.has(id),
+      (removal) => {
+        recordLateImage(removal, { reporting: this.#reporting(), own });
+        this.#removed(removal);
+      },
+    );
     const clockUnsure = jumpedMs !== 0;
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
-  }
-
-  #recordLate(): void {
-    for (const removal of this.#late.completed((id) => this.#state?.images.has(id) === true)) {
-      recordLateImage(removal, { reporting: this.#reporting(), own: this.#deps.own });
-      this.#removed(removal);
-      this.#completed += 1;
-    }
   }
 
   #removed({ target: { id, name }, reason, policy }: ImageRemoval): void {

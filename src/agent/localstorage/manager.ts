@@ -2,7 +2,8 @@ import { isCritical } from '../../api/critical-pod.ts';
 import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
-import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { Changed } from '../../gc/changed.ts';
+import { showPlan } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
 import {
   identityOf,
@@ -13,10 +14,8 @@ import {
   restOf,
   type UnitState,
 } from '../../gc/pod-evictions.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
+import type { UnitContext } from '../context.ts';
 import { localStorageHigh } from './events.ts';
 import type { PodEviction } from './facts.ts';
 import { observeStorage, type StorageHistory } from './history.ts';
@@ -38,21 +37,16 @@ interface UsageSource {
   close(): void;
 }
 
-export interface LocalStorageDeps {
-  readonly governance: () => NodeGovernance;
+export interface LocalStorageDeps extends UnitContext {
   /** The pods bound to the node; undefined = not known. */
   readonly pods: () => readonly StoragePod[] | undefined;
   /** Whether any policy has the rule: without one, no pod is judged. */
   readonly isUsed: () => boolean;
   readonly source: UsageSource;
-  readonly recorder: Recorder;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly metrics: UnitMetrics;
   /** The metrics of this unit alone. */
   readonly own: LocalStorageMetrics;
   /** undefined = no series for each pod. */
   readonly podMetrics?: PodStorageMetrics | undefined;
-  readonly log: Logger;
   /** Called at the end of each pass that the policy requires; undefined = the local storage usage is not known. */
   readonly onPass: (report: NodePassReport, inventory: StorageInventory | undefined) => void;
 }
@@ -66,7 +60,7 @@ export class LocalStorageManager {
   #history: StorageHistory = new Map();
   #usage: StorageUsage | undefined;
   /** The evictions of the last pass, by UID, signal and mode. */
-  #requested: ReadonlySet<string> = new Set();
+  readonly #requested = new Changed<string>();
   #state: UnitState = 'off';
 
   constructor(deps: LocalStorageDeps) {
@@ -96,7 +90,7 @@ export class LocalStorageManager {
     if (state === 'off') {
       this.#history = new Map();
       this.#usage = undefined;
-      this.#requested = new Set();
+      this.#requested.added([]);
     }
     if (report !== undefined) {
       if (state === 'off') this.#deps.source.close();
@@ -186,12 +180,9 @@ export class LocalStorageManager {
   /** Logs and counts each request once; the report carries it. */
   #request({ governed: { policy }, plan }: Decided): void {
     const { own, log } = this.#deps;
-    const before = this.#requested;
     const keyOf = ({ target, reason }: PodEviction): string => `${target.uid}/${reason}/${policy.mode}`;
-    this.#requested = new Set(plan.evictions.map(keyOf));
-    for (const eviction of plan.evictions) {
-      if (before.has(keyOf(eviction))) continue;
-      const { target, reason } = eviction;
+    const added = this.#requested.added(plan.evictions.map(keyOf));
+    for (const { target, reason } of plan.evictions.filter((one) => added.has(keyOf(one)))) {
       const { subject, usedBytes, limit } = target.excess;
       own.requested.inc({ eviction_signal: reason, mode: policy.mode });
       log.info(

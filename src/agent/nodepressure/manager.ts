@@ -4,16 +4,14 @@ import type { DiskName, DiskSignal, ReclaimResult, SignalThresholds } from '../.
 import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
-import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { Changed } from '../../gc/changed.ts';
+import { showPlan } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { maxAges, podsUnknown, restOf, type UnitState } from '../../gc/pod-evictions.ts';
-import type { ObjectRef } from '../../api/event-refs.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import type { UnitContext } from '../context.ts';
 import { nodePressureAhead } from './events.ts';
 import type { Consumer, Demand, Reclaimed } from './facts.ts';
 import { inventoryOf, type Decided, type Governed } from './inventory.ts';
@@ -38,8 +36,7 @@ interface PressureSource {
   thresholds(signal: AbortSignal): Promise<SignalThresholds>;
 }
 
-export interface NodePressureDeps {
-  readonly governance: () => NodeGovernance;
+export interface NodePressureDeps extends UnitContext {
   /** The pods bound to the node; undefined = not known. */
   readonly pods: () => readonly StoragePod[] | undefined;
   /** Whether any policy has the rule: without one, no pod is judged. */
@@ -49,16 +46,10 @@ export interface NodePressureDeps {
   readonly disk: (name: DiskName, signal: AbortSignal) => Promise<DiskReading>;
   /** Images and logs, largest first. */
   readonly consumers: () => readonly Consumer[];
-  /** This node, for its Events; undefined = unknown: no Events. */
-  readonly node: () => ObjectRef | undefined;
   /** Removes containers and images for a demand, with the checks of their own units; plans it in mode DryRun. */
   readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<ReclaimResult>;
-  readonly recorder: Recorder;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly metrics: UnitMetrics;
   /** The metrics of this unit alone. */
   readonly own: NodePressureMetrics;
-  readonly log: Logger;
   /** Called at the end of each pass that the policy requires; undefined = the signals are not known. */
   readonly onPass: (report: NodePassReport, inventory: PressureInventory | undefined) => void;
 }
@@ -76,7 +67,7 @@ export class NodePressureManager {
   /** The policy of the last pass. */
   #policy: Policy | undefined;
   /** The warnings that were given and still hold. */
-  #raised: ReadonlySet<string> = new Set();
+  readonly #raised = new Changed<string>();
   #state: UnitState = 'off';
 
   constructor(deps: NodePressureDeps) {
@@ -179,7 +170,7 @@ export class NodePressureManager {
     if (state === 'off') {
       this.#history = new Map();
       this.#reclaimed.clear();
-      this.#raised = new Set();
+      this.#raised.added([]);
     }
     if (report !== undefined) {
       this.#state = state;
@@ -207,7 +198,6 @@ export class NodePressureManager {
   /** One Event when a threshold comes near, and one when it is crossed; again after it was far. */
   #warn({ plan, states }: Decided): void {
     const { recorder, log, node } = this.#deps;
-    const before = this.#raised;
     const near = new Set(plan.warnings.map(({ reason }) => reason));
     const current = plan.warnings.map((warning) => {
       const { state, ungoverned } = warning.target;
@@ -217,11 +207,11 @@ export class NodePressureManager {
     // A forecast that wavers is not a new one.
     const lasting = states
       .filter(({ reading, isUnderPressure }) => isUnderPressure && !near.has(reading.signal))
-      .flatMap(({ reading }) => [...before].filter((key) => key.startsWith(`${reading.signal}/`)));
-    this.#raised = new Set([...current.map(({ key }) => key), ...lasting]);
+      .flatMap(({ reading }) => this.#raised.last.filter((key) => key.startsWith(`${reading.signal}/`)));
+    const added = this.#raised.added([...current.map(({ key }) => key), ...lasting]);
     const regarding = node();
     for (const { warning, key } of current) {
-      if (before.has(key) || regarding === undefined) continue;
+      if (!added.has(key) || regarding === undefined) continue;
       const event = nodePressureAhead(regarding, warning, key);
       recorder.record(event);
       log.info({ signal: warning.reason, note: event.note }, 'node pressure is ahead');

@@ -17,6 +17,7 @@ import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
+import { Changed } from '../../gc/changed.ts';
 import { staleText } from '../../gc/reasons/words.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -79,7 +80,7 @@ export class ReportManager {
   #announced: OrphanCounts = {};
   #written: { readonly nodeUid: string; readonly status: NodeGCReportStatus | undefined } | undefined;
   #jitter: number;
-  #kindIsMissing = false;
+  readonly #missing = new Changed<string>();
 
   constructor(deps: ReportDeps) {
     this.#deps = deps;
@@ -125,21 +126,14 @@ export class ReportManager {
   }
 
   async #write(node: ReportingNode, status: NodeGCReportStatus, signal: AbortSignal): Promise<void> {
-    const { reports, random } = this.#deps;
+    const { reports, random, log } = this.#deps;
     const result = await reports.write(node, status, signal);
-    this.#logMissing(result === 'no-kind');
+    const crd = result === 'no-kind' ? ['nodegcreports.gc.dustpan.dev'] : [];
+    for (const one of this.#missing.added(crd))
+      log.warn({ crd: one }, 'kind NodeGCReport is not installed, so the agent writes no report');
     if (result === 'no-kind') return;
     this.#written = { nodeUid: node.uid, status };
     this.#jitter = random();
-  }
-
-  #logMissing(isMissing: boolean): void {
-    if (isMissing && !this.#kindIsMissing)
-      this.#deps.log.warn(
-        { crd: 'nodegcreports.gc.dustpan.dev' },
-        'kind NodeGCReport is not installed, so the agent writes no report',
-      );
-    this.#kindIsMissing = isMissing;
   }
 
   async #observe(signal: AbortSignal): Promise<ReportFacts> {

@@ -5,6 +5,7 @@ import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import { Changed } from '../../gc/changed.ts';
 import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -57,7 +58,7 @@ export class UsageManager {
   /** UIDs of pods of which not all was measured in the last pass. */
   #partial: ReadonlySet<string> = new Set();
   /** What could not be read in the last pass, without its numbers. */
-  #failed = '';
+  readonly #failed = new Changed<string>();
 
   constructor(deps: UsageDeps) {
     this.#deps = deps;
@@ -152,9 +153,7 @@ export class UsageManager {
   }
 
   #logFailed(unknown: string): void {
-    const cause = withoutNumbers(unknown);
-    if (cause !== '' && cause !== this.#failed)
+    if (this.#failed.added(unknown === '' ? [] : [withoutNumbers(unknown)]).size > 0)
       this.#deps.log.warn({ unknown }, 'the usage of the node is known in part');
-    this.#failed = cause;
   }
 }

@@ -255,6 +255,7 @@ function localStorage(
     onPass,
     source: kubelet,
     isUsed: () => hasStorageRule(caches.policies()),
+    node: () => thisNode(caches),
     pods: caches.pods,
     governance: caches.governance,
     metrics: metrics.units,

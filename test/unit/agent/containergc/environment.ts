@@ -189,6 +189,7 @@ export class Node {
       governance: () => this.governance,
       live: { confirm: () => this.#confirm(), podState: (pod) => this.#podState(pod) },
       node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
+      periodMs: 60_000,
       onProgress: () => (this.progress += 1),
       onPass: (report, inventory, lastRemoved) => {
         this.reports.push(report);

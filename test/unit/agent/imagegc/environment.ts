@@ -196,7 +196,7 @@ export class Node {
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
       pods: () => this.pods,
       governance: () => this.governance,
-      live: { confirm: () => this.#confirm() },
+      live: { confirm: () => this.#confirm(), podState: () => Promise.resolve('unknown') },
       node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
       logBytes: () => Promise.resolve(70),
       periodMs: 300_000,

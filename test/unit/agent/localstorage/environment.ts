@@ -43,6 +43,7 @@ export class Node {
       governance: () => this.governance,
       pods: () => this.pods,
       isUsed: () => true,
+      node: () => undefined,
       source: {
         usage: () => this.#read(),
         close: () => {
