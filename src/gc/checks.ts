@@ -23,7 +23,6 @@ export function skewText(clockSkewMs: number): string | undefined {
   return `the clock of this node is ${Math.round(Math.abs(clockSkewMs) / 1000)} s ${side} the API server's`;
 }
 
-/** Stops the pass when `stopReason` returns a reason. */
 export const stopIf = <D>(stopReason: () => string | undefined): Check<D> => ({
   objection: () => {
     const why = stopReason();
@@ -111,7 +110,6 @@ interface NamespaceCheckDeps {
 /** A broken server must not fill the log. */
 const maxFailureLines = 10;
 
-/** Warns about the first failures of a pass. */
 export function fewWarnings(log: Pick<Logger, 'warn'>): Logger['warn'] {
   let lines = 0;
   return (fields, message) => {
@@ -164,7 +162,6 @@ export const stopFor = (error: Error): Stop => ({ kind: 'stop', why: errorLine(e
 export type ConfirmedNode<D> = Confirmed<D, NodeConfirmation>;
 
 interface NodeCheckDeps extends Pick<ConfirmedOptions<NodeConfirmation>, 'clock' | 'confirm'> {
-  /** The policy of the plan. */
   readonly policy: Policy;
 }
 
@@ -184,7 +181,6 @@ export const confirmedNode = <D>({ clock, confirm, policy }: NodeCheckDeps): Con
 interface PassStart {
   readonly governance: () => NodeGovernance;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  /** The policy of the plan. */
   readonly policy: Policy;
   /** When the pass began, by both clocks. */
   readonly began: Moment;

@@ -10,9 +10,7 @@ export type Objection = { readonly kind: 'keep'; readonly reason: Reason } | { r
 export interface Stop {
   readonly kind: 'stop';
   readonly why: string;
-  /** The facts are not available. */
   readonly unknown?: true;
-  /** The pass has failed. */
   readonly error?: Error;
 }
 
@@ -38,7 +36,6 @@ export interface Execution<D> {
   /** The requests that remove an object, in order. They do not get the pass's signal: a sent request is awaited until its own deadline. */
   readonly steps: readonly ((decision: D) => Promise<StepResult>)[];
   readonly clock: Clock;
-  /** Decisions in progress at a time. */
   readonly concurrency: number;
   /** Whether a failure is one of the connection or of the credentials, not of its object: the rest would fail as well. Default: none is. */
   readonly isHopeless?: (error: unknown) => boolean;
@@ -54,7 +51,6 @@ export interface Execution<D> {
 
 export interface Executed<D> {
   readonly outcomes: readonly Outcome<D>[];
-  /** Why the pass ended before its last decision. */
   readonly stopped: Stop | undefined;
 }
 

@@ -22,7 +22,6 @@ interface Failure {
 }
 
 interface FailureOptions<D> {
-  /** Identifies the object of a decision. */
   readonly keyOf: (decision: D) => string;
   /** Whether a failure may be due to its object: then the others are tried before it. */
   readonly isOfObject: (error: unknown) => boolean;
@@ -50,7 +49,6 @@ export class FailureMemory<D> {
     );
   }
 
-  /** Adds the outcomes of a pass. */
   record(outcomes: readonly Outcome<D>[], monotonicMs: number): void {
     const failures = new Map(this.#failures);
     for (const outcome of outcomes) {

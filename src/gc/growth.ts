@@ -1,17 +1,14 @@
-/** A measured size. */
 interface Sample {
   readonly atMs: number;
   readonly bytes: number;
 }
 
-/** How a measured size developed. */
 export interface Trend {
   /** Oldest first, at least `spacingMs` apart, at most `maxSamples`. */
   readonly samples: readonly Sample[];
   readonly latest: Sample;
 }
 
-/** Period that growth is computed over. */
 export const windowMs = 15 * 60_000;
 /** Distance of two kept samples: the kubelet measures volumes every one to two minutes. */
 const spacingMs = 60_000;

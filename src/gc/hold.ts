@@ -29,7 +29,6 @@ interface LargeRemoval extends HoldCounts {
 /** The rules in force that the stored statuses of the policies report, by name. */
 export type InForceByName = ReadonlyMap<string, InForce>;
 
-/** Reads them from the stored statuses. */
 export const inForceIn = (policies: StoredStatuses): InForceByName =>
   reportedBy(policies, (status) => (isObject(status) ? parseInForce(status['hold']) : undefined));
 

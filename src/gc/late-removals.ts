@@ -21,7 +21,6 @@ export class LateRemovals<D> {
     this.#clock = clock;
   }
 
-  /** Awaits the request that removes the object `id`. */
   async awaited<T>(id: string, removal: D, request: Promise<T>): Promise<T> {
     this.#removals.delete(id);
     try {

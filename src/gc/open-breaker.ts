@@ -4,7 +4,6 @@ import { reportedBy, type StoredStatuses } from './reported.ts';
 /** The policies whose status reports an open circuit breaker, by name, with the number of missing nodes that it reports. */
 export type OpenBreakers = ReadonlyMap<string, number>;
 
-/** Reads them from the stored statuses. */
 export const openBreakersIn = (policies: StoredStatuses): OpenBreakers =>
   reportedBy(policies, missingNodesIn);
 

@@ -23,7 +23,6 @@ interface Work<D> extends Omit<Execution<D>, 'onOutcome'> {
   readonly failures?: FailureMemory<D>;
   /** Called after each decision: a long pass is not a hung one. */
   readonly onProgress: () => void;
-  /** What the unit does with an outcome, besides counting and logging it. */
   readonly onOutcome?: (outcome: Outcome<D>) => void;
   /** A removal that an earlier pass began, and that is completed whatever the mode is now. Default: none is. */
   readonly hasBegun?: (decision: D) => boolean;
@@ -31,13 +30,11 @@ interface Work<D> extends Omit<Execution<D>, 'onOutcome'> {
   readonly isInterrupted?: (error: unknown) => boolean;
 }
 
-/** What a pass has done. */
 export interface PassResults<D> {
   readonly outcomes: readonly Outcome<D>[];
   readonly removed: readonly D[];
   readonly failed: readonly Extract<Outcome<D>, { kind: 'failed' }>[];
   readonly freedBytes: number;
-  /** Why the pass ended before its last decision. */
   readonly stopped: Stop | undefined;
 }
 

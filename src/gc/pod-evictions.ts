@@ -9,7 +9,6 @@ import type { PodTarget } from './decision.ts';
 
 // What localstorage and nodepressure share: both request the eviction of pods.
 
-/** A pod of the node. */
 export interface JudgedPod extends PodTarget {
   readonly pod: StoragePod;
 }
@@ -33,7 +32,6 @@ export type PodHold =
   | { readonly reason: 'NamespaceExcluded' | 'Finished' | 'Terminating' }
   | { readonly reason: Exclude<NodeKeepReason, 'KeepMarked' | 'RuleOff'> };
 
-/** Why no pod of the node is evicted. */
 export const heldByNode = (reason: NodeKeepReason): PodHold | { readonly reason: 'RuleOff' } =>
   reason === 'KeepMarked' ? { reason, on: 'node' } : { reason };
 
@@ -62,7 +60,6 @@ export const refusedBecause = (
 ): RefusedEviction | undefined =>
   annotation !== undefined && respectDoNotDisrupt ? { reason: 'DoNotDisrupt', annotation } : undefined;
 
-/** How old measurements may be that decide. */
 export interface MaxAges {
   /** Of the signals of the node. */
   readonly signalMs: number;

@@ -1,4 +1,3 @@
-/** Policies with their stored statuses. */
 export type StoredStatuses = Iterable<{ readonly name: string; readonly status: unknown }>;
 
 /** What the stored statuses of policies report, by the name of the policy; `read` returns undefined for a status without it. */

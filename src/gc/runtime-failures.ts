@@ -11,5 +11,4 @@ export const hasOutlasted = (err: unknown): boolean => failureOf(err) === 'deadl
 export const isRuntimeDown = (err: unknown): boolean =>
   failureOf(err) === 'unavailable' || failureOf(err) === 'denied' || isForeign(err);
 
-/** Whether the runtime is not the kubelet's. */
 export const isForeign = (err: unknown): boolean => failureOf(err) === 'foreign';

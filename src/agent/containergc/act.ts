@@ -83,7 +83,6 @@ const freed = async (bytes: Promise<number>): Promise<StepResult> => ({
   freedBytes: await bytes,
 });
 
-/** Sends the requests that remove one object. */
 class Remover {
   readonly #deps: ActDeps;
   readonly #checks: ContainerChecks;
@@ -93,7 +92,6 @@ class Remover {
   readonly #unaborted = new AbortController().signal;
 
   readonly #relief: Relief | undefined;
-  /** Enough is available again. */
   isRelieved = false;
   /** Why a container was removed without its log: the disk hangs. */
   logError: Error | undefined;
@@ -236,7 +234,6 @@ class Remover {
   }
 }
 
-/** Records a removal that the runtime has completed after its deadline. */
 export const recordLateContainer = (removal: ContainerRemoval, reporting: Omit<Reporting, 'unit'>): void => {
   recordLate(removal, fieldsOf(removal), { ...reporting, unit: 'containergc' });
 };
@@ -280,7 +277,6 @@ export function legacyLinkOf({ id, labels }: RuntimeContainer): string | undefin
 /** The kubelet's minimum; more than the maximum would delay the pass. */
 const stopBounds = { min: 2, max: 30 };
 
-/** The grace period of the pod, within bounds. */
 export function stopSeconds({ annotations }: RuntimeContainer): number {
   const seconds = Number(
     annotations['io.kubernetes.pod.deletionGracePeriod'] ??

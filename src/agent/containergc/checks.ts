@@ -21,7 +21,6 @@ export interface ContainerCheckDeps extends RemoverContext {
   readonly pods: () => ContainerGcFacts['pods'];
 }
 
-/** The basis of a plan. */
 export interface PlanBasis {
   readonly policy: Policy;
   readonly began: Moment;

@@ -101,7 +101,6 @@ function keptByAge(
 
 const msInNs = 1_000_000n;
 
-/** Finds the containers that limits remove, among those that count. */
 type Excess = (
   counted: readonly RuntimeContainer[],
   limits: ContainerLimits,
@@ -122,7 +121,6 @@ const limitsOf = ({ rule, demand }: PlanContext): ContainerLimits =>
 
 type ContainerLimits = Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
 
-/** Decides about dead containers by the limits, oldest first. */
 function planDead(
   dead: readonly RuntimeContainer[],
   excess: Excess,

@@ -62,7 +62,6 @@ export interface PlanContext extends Omit<Given, 'governance'> {
 
 export const defaultPeriodMs = 60_000;
 
-/** When the next pass runs. */
 export const nextPass = ({ now, periodMs = defaultPeriodMs }: Pick<Given, 'now' | 'periodMs'>): Date =>
   new Date(now.getTime() + periodMs);
 
@@ -143,7 +142,6 @@ export type ContainerKept<T extends ContainerGcTarget = ContainerGcTarget> = Dec
 export type ContainerDecision<T extends ContainerGcTarget = ContainerGcTarget> =
   ContainerRemoval<T> | ContainerKept<T>;
 
-/** The current log of a running container. */
 export interface LargeLogTarget extends ContainerTarget {
   readonly logPath: string;
   readonly bytes: number;
@@ -171,7 +169,6 @@ export interface ContainerGcPlan {
   readonly warnings: readonly LogWarning[];
 }
 
-/** Why a node's policy, or the lack of one, keeps an object. */
 export const keptByNode = ({ reason }: Extract<NodeRule<unknown>, { kind: 'keep' }>): KeptBecause =>
   reason === 'KeepMarked' ? { reason, on: 'node' } : { reason };
 

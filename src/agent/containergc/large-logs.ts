@@ -103,7 +103,6 @@ interface Observed {
   readonly raised: readonly RaisedWarning[];
 }
 
-/** One pass. */
 interface Pass {
   readonly facts: Seen;
   readonly warnings: readonly LogWarning[];

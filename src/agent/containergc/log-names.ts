@@ -20,7 +20,6 @@ export function podOfDirectory(path: string, podsRoot: string): PodRef | undefin
   return bareUidForm.test(name) ? { uid: name, namespace: undefined, name: undefined } : undefined;
 }
 
-/** The log directory of a pod with the listed files in it. */
 export interface LogDirectory {
   readonly path: string;
   readonly pod: PodRef | undefined;

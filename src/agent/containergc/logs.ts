@@ -86,7 +86,6 @@ function planDirectories(
   });
 }
 
-/** The links in /var/log/containers by path, with their targets. */
 const linkTargets = ({ roots, entries }: LogListing): readonly { path: string; target: string }[] =>
   entries
     .flatMap(({ path, target }) =>

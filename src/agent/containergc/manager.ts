@@ -40,7 +40,6 @@ import {
 import { explainContainer } from './words.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
-  /** The metrics of this unit alone. */
   readonly own: ContainerGcMetrics;
   /** `inventory` is undefined when the node could not be observed. */
   readonly onPass: OnPass<ContainerInventory, RemovedKind>;
@@ -50,7 +49,6 @@ export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved
 export class ContainerGcManager {
   readonly #deps: ContainerGcDeps;
   #sightings: Sightings = new Map();
-  /** Start of the last pass. */
   #began: Moment | undefined;
   #jumps: readonly Jump[] = [];
   /** Why orphaned resources could not be removed in the last pass. */
@@ -267,7 +265,6 @@ export class ContainerGcManager {
   }
 }
 
-/** The policy that has a rule for this unit. */
 function policyOf(governance: NodeGovernance): Policy | undefined {
   if (governance.kind === 'keep') return undefined;
   const { containerGC, orphans } = governance.nodes;

@@ -12,7 +12,6 @@ export const containerGcReasons: UnitReasons = {
   stages: [],
 };
 
-/** The metrics of this unit alone. */
 export function containerGcMetrics(registry: Registry) {
   const { gauge } = metricRows(registry);
   return {

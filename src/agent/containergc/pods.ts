@@ -50,7 +50,6 @@ export const podEnds = (pods: ContainerGcFacts['pods'] = [], now: Date): Readonl
     }),
   );
 
-/** The state of each pod in one observation, by UID. */
 export class PodStates {
   readonly #known: boolean;
   readonly #uids: ReadonlySet<string>;
@@ -156,7 +155,6 @@ function mentionedPods({
   return new Set([...labelled, ...(logs === undefined ? [] : podsOfLogs(logs))]);
 }
 
-/** The UIDs of the pods that left something. */
 const podsOfOrphans = (orphans: ContainerGcFacts['orphans']): readonly string[] =>
   Object.values(orphans ?? {}).flatMap((found) => found?.map(({ podUid }) => podUid) ?? []);
 
@@ -165,7 +163,6 @@ const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly strin
     (path) => podOfDirectory(path, roots.pods)?.uid ?? [],
   );
 
-/** The pods of a plan. */
 export interface PodsNow {
   stateOf(uid: string): PodState;
   rotationHold(uid: string): KeptBecause | undefined;

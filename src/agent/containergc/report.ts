@@ -18,14 +18,12 @@ import type {
 import { logDirectories } from './log-names.ts';
 import { orphanInventory } from './orphans.ts';
 
-/** What the removals of a pass have done. */
 export interface RemovalResults extends PassResults<ContainerRemoval> {
   /** Why something could not be decided. */
   readonly unknown: string | undefined;
   readonly error: Error | undefined;
 }
 
-/** The result of a pass. */
 export interface Outcome extends RemovalResults {
   readonly inventory: ContainerInventory | undefined;
   readonly planned: number;
@@ -88,7 +86,6 @@ const maxOffenders = 10;
 export const logBytesOf = ({ logs }: Pick<ContainerGcFacts, 'logs'>): number =>
   logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
-/** Sums up the objects of a node and those that the plan removes. */
 export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): ContainerInventory {
   const { removals, kept } = plan;
   const count = (kind: ContainerGcTarget['kind']): number =>
@@ -131,7 +128,6 @@ function offendersOf(
     });
 }
 
-/** Adds a removal. */
 export function withRemoved(
   before: LastRemoved['others'],
   { target, reason }: ContainerRemoval,

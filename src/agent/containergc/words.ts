@@ -193,7 +193,6 @@ export const containerReasons: Readonly<
   },
 };
 
-/** Explains the decision about one object with its values. */
 export function explainContainer(
   decision: ContainerDecision | LogWarning,
   plan: Pick<ContainerGcPlan, 'rule' | 'ends'>,
@@ -362,7 +361,6 @@ const explainReadOnly = (kind: Kind): Why =>
 
 const isOrphan = (kind: Kind): kind is keyof typeof orphanField => kind in orphanField;
 
-/** Nouns for objects without a rule. */
 const things: Readonly<Record<Kind, string>> = {
   Container: 'containers',
   Sandbox: 'sandboxes',

@@ -84,7 +84,6 @@ const countRemoved = (own: ImageGcMetrics, { reason }: ImageRemoval): void => {
   own.collected.inc({ reason: upstreamReason[reason] });
 };
 
-/** Records a removal that the runtime has completed after its deadline. */
 export function recordLateImage(
   removal: ImageRemoval,
   { reporting, own }: Pick<ActDeps, 'reporting' | 'own'>,
@@ -129,7 +128,6 @@ class Measured {
   }
 }
 
-/** Removes the images of one pass and measures the disk after each. */
 class ImageRemover {
   readonly #deps: ActDeps;
   readonly #planned: Planned;
@@ -137,7 +135,6 @@ class ImageRemover {
   #removed = 0;
   disk: ImageDisk | undefined;
   freedInodes = 0;
-  /** Why the removals ended above a threshold. */
   endedBecause: Stop | undefined;
 
   constructor(deps: ActDeps, planned: Planned) {
@@ -158,7 +155,6 @@ class ImageRemover {
     };
   }
 
-  /** Whether the pass ends before this image. */
   enough({ reason }: ImageRemoval): boolean {
     return this.#removed >= this.#planned.plan.maxImages || (!isDueAnyway(reason) && this.#hasSpace());
   }
@@ -246,7 +242,6 @@ function freedBetween(
   return first && last && Math.max(0, last.free - first.free);
 }
 
-/** Counts a failure other than that of a removal. */
 export const countError = ({ unit, metrics }: Reporting, stage: Stage): void => {
   metrics.errors.inc({ unit, stage });
 };

@@ -40,7 +40,6 @@ const idleSinceMs = ({ record }: JudgedImage): number => record.lastUsedMs ?? re
 export const oldAtMs = (image: JudgedImage): number | undefined =>
   image.maximumAgeMs === undefined ? undefined : idleSinceMs(image) + image.maximumAgeMs;
 
-/** Whether it has passed its maximum age. */
 export const isOldAt = (image: JudgedImage, now: Date): boolean =>
   now.getTime() > (oldAtMs(image) ?? Infinity);
 

@@ -19,7 +19,6 @@ export interface ImageCheckDeps extends RemoverContext {
   readonly observe: (signal: AbortSignal) => Promise<Omit<ImageGcFacts, 'disk'>>;
 }
 
-/** The basis of a plan. */
 export interface PlanBasis {
   readonly policy: Policy;
   readonly rule: ImageGcPolicy;

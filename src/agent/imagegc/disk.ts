@@ -2,7 +2,6 @@ import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
 import type { ImageGcPlan, SpaceUnit } from './facts.ts';
 
-/** The bytes or the inodes of a file system. */
 interface Amount {
   readonly total: number;
   readonly free: number;
@@ -36,7 +35,6 @@ function usedPercentIn(unit: SpaceUnit, disk: DiskSpace | undefined): number | u
   return amount && usedPercentOf(amount);
 }
 
-/** The used shares of a disk, in percent. */
 export const usageOf = (
   disk: DiskSpace | undefined,
 ): Pick<ImageGcPlan, 'isMeasured' | 'usedPercent' | 'usedInodesPercent'> => ({

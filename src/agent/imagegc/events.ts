@@ -45,7 +45,6 @@ export function freeDiskSpaceFailed(
   );
 }
 
-/** Amounts that a plan could not free. */
 type Shortage = Pick<ImageGcPlan, 'crossed' | 'wantedBytes' | 'wantedInodes'>;
 
 /** The words of Kubernetes 1.36, then the target, for bytes, inodes or both; `disk` was measured before the pass. */

@@ -18,7 +18,6 @@ import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 export interface ImageGcFacts extends AgentState {
   readonly listed: readonly RuntimeImage[];
   readonly containers: readonly RuntimeContainer[] | undefined;
-  /** The pods bound to the node. */
   readonly pods: readonly NodePod[] | undefined;
   readonly disk: DiskSpace | undefined;
   /** Ids or references of the images that containers have mounted, besides the images they were created from. */
@@ -38,7 +37,6 @@ export interface Given {
   readonly demands?: readonly DiskDemand[];
 }
 
-/** What a plan is made for. */
 export interface Governed {
   readonly policy: Policy;
   readonly rule: ImageGcPolicy;
@@ -93,7 +91,6 @@ export interface JudgedImage extends ImageTarget {
   readonly requested: RemoveRequest | undefined;
 }
 
-/** The container that keeps an image. */
 interface ImageUser {
   readonly name: string;
   readonly pod: PodRef;
@@ -148,7 +145,6 @@ export const keep = (
   };
 };
 
-/** Whether the reason applies at any disk usage. */
 export const isDueAnyway = (reason: ImageDecision['reason']): boolean =>
   reason === 'RemoveListed' || reason === 'Age';
 

@@ -119,6 +119,5 @@ const isUnfinished = (pod: NodePod): boolean => !isFinished(pod);
 const isCalledPause = ({ tags, digests }: RuntimeImage): boolean =>
   [...tags, ...digests].some((name) => wordsOf(parseImageReference(name)).includes('pause'));
 
-/** The words of the last part of the path. */
 const wordsOf = ({ path }: Pick<ImageReference, 'path'> = { path: '' }): readonly string[] =>
   path.slice(path.lastIndexOf('/') + 1).split(/[._-]/);

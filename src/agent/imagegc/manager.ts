@@ -51,7 +51,6 @@ export interface ImageGcDeps extends RemoverContext {
   readonly state: Pick<StateFile, 'read' | 'write'>;
   /** Bytes of all container logs; called only when removing images does not free enough. */
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
-  /** The metrics of this unit alone. */
   readonly own: ImageGcMetrics;
   /** `inventory` is undefined when the images could not be listed. */
   readonly onPass: OnPass<ImageInventory, 'Image'>;

@@ -15,7 +15,6 @@ export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
 /** Where a pass can fail, besides in a removal. */
 export type Stage = 'observe' | 'disk' | 'state' | 'attribution';
 
-/** What imagegc counts. */
 export const imageGcReasons: UnitReasons & { readonly stages: readonly Stage[] } = {
   due: imageRemoveReasons,
   kept: [...imageKeepReasons, ...nodeKeepReasons],

@@ -2,6 +2,7 @@ import { isInodes, type DiskDemand, type DiskSignal, type ReclaimResult } from '
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { failedLast } from '../../gc/failures.ts';
+import { holdLeftMs, inForceForMs } from '../../gc/hold.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
@@ -13,6 +14,7 @@ import {
   type Given,
   type Goal,
   type Governed,
+  type ImageDecision,
   type ImageGcFacts,
   type ImageGcPlan,
   type ImageHolds,
@@ -23,7 +25,6 @@ import {
 } from './facts.ts';
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, holdsOf, imageOf, requestsAt } from './holds.ts';
-import { unlessHeld } from './hold.ts';
 import { recordAt, repulls } from './records.ts';
 
 /**
@@ -43,8 +44,39 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
     else kept.push(keep(image, why, policy));
   }
   const given = { policy, rule, now, demands };
-  return unlessHeld(planRemovals(facts, given, { removable, kept }), removable.length, { ...given, facts });
+  return unlessHeld(planRemovals(facts, given, { removable, kept }), removable.length, facts, given);
 }
+
+/**
+ * Keeps the selected images while a large removal by new rules waits; `unused`: the number of images that nothing but the disk usage, their
+ * age or a limit keeps. Node pressure waits too, unless the kubelet would act before the end: it removes every unused image, and evicts (ADR 91).
+ */
+function unlessHeld(
+  plan: ImageGcPlan,
+  unused: number,
+  facts: ImageGcFacts,
+  { policy, rule, now, demands }: Governed,
+): ImageGcPlan {
+  const paced = plan.kept.filter(isPaced);
+  const due = plan.removals.length + paced.length;
+  const since = inForceForMs(policy, facts.inForce, now);
+  const removal = { due, governed: unused, removable: unused, inForceForMs: since };
+  const leftMs = holdLeftMs(policy, rule.hold, removal);
+  const isUrgent = demands.some(({ kubeletInMs = Infinity }) => kubeletInMs <= (leftMs ?? 0));
+  if (leftMs === undefined || isUrgent) return { ...plan, selected: { due, unused, holdLeftMs: undefined } };
+  const why = { reason: 'Holding', eligibleAtMs: now.getTime() + leftMs } as const;
+  const held = [...plan.removals, ...paced].map(({ target }) => keep(target, why, policy));
+  return {
+    ...plan,
+    selected: { due, unused, holdLeftMs: leftMs },
+    candidates: [],
+    removals: [],
+    reclaim: new Map([...plan.reclaim.keys()].map((signal) => [signal, 'MoreLeft'])),
+    kept: [...held, ...plan.kept.filter((one) => !isPaced(one))],
+  };
+}
+
+const isPaced = ({ reason }: ImageDecision): boolean => reason === 'PacingLimit';
 
 interface Judged {
   readonly removable: readonly JudgedImage[];
@@ -119,7 +151,6 @@ export function dueBecause(image: JudgedImage, now: Date): (typeof dueReasons)[n
   return isOldAt(image, now) ? 'Age' : undefined;
 }
 
-/** Bytes of all images, each once. */
 const imageBytes = ({ listed }: Pick<ImageGcFacts, 'listed'>): number =>
   distinctImages(listed).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 

@@ -159,7 +159,6 @@ export function withoutImage(
 
 const maxReported = 10;
 
-/** The images that were removed last, newest first, for the report. */
 export const lastRemoved = (state: AgentState | undefined): readonly RemovedObject<'Image'>[] =>
   (state?.removed ?? [])
     .filter(({ what }) => what !== undefined)

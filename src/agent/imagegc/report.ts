@@ -33,7 +33,6 @@ import {
   type SpaceUnit,
 } from './facts.ts';
 
-/** What the removals of a pass have done. */
 export interface RemovalResults extends PassResults<ImageRemoval> {
   /** Measured after the last removal; undefined = unknown. */
   readonly disk: ImageDisk | undefined;
@@ -56,7 +55,6 @@ interface PassFacts {
   /** Measured before the pass. */
   readonly disk: DiskSpace | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
-  /** When the pass was planned. */
   readonly now: Date;
 }
 
@@ -117,7 +115,6 @@ function postponedFailure(
   return `the runtime refuses to remove ${counted(postponed.length, 'image')}; dustpan tries again after a pause`;
 }
 
-/** Whether usage is still above a low threshold. */
 const isSpaceMissing = ({ missing }: RemovalResults): boolean => missing.bytes > 0 || missing.inodes > 0;
 const isMissing = (results: RemovalResults): boolean => isSpaceMissing(results) || results.missing.demand > 0;
 
@@ -138,7 +135,6 @@ function resultOf({ plan, results, disk }: PassFacts): Outcome {
   return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', message);
 }
 
-/** The reasons why nothing can be decided. */
 function unknownMessage({ kept }: ImageGcPlan): string | undefined {
   const reasons = new Set(kept.map(({ reason }) => reason).filter((it) => /Unknown$|^ClockUnsure$/.test(it)));
   return reasons.size === 0 ? undefined : [...reasons].join(', ');
@@ -204,14 +200,12 @@ export function reclaimResult(
   return isOver ? afterAll(plan.kept) : 'MoreLeft';
 }
 
-/** The large removal that waits at this time. */
 function heldImages({ selected }: ImageGcPlan, now: Date): HeldImages | undefined {
   if (selected?.holdLeftMs === undefined) return undefined;
   const { due, unused, holdLeftMs } = selected;
   return { due, unused, until: new Date(now.getTime() + holdLeftMs) };
 }
 
-/** Ids of the removed images. */
 export const removedBy = (results: RemovalResults | undefined): ReadonlySet<string> =>
   new Set(results?.removed.map(({ target }) => target.id));
 

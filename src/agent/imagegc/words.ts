@@ -32,7 +32,6 @@ const nextInOrder =
   'this unused image is next in the order of removal: images never used first, then the least recently used.';
 const held = { what: 'unused images', field: 'nodes.imageGC' };
 
-/** The reasons of imagegc. */
 export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, Meaning>> = {
   ...nodeReasons,
   ...byDiskSignal((signal) => ({
@@ -278,7 +277,6 @@ function explainHeld({ rule, selected }: ImageGcPlan): Why {
   return explainHold(held, rule.hold, { due, governed: unused, removable: unused });
 }
 
-/** The place of an image in the order of removal, `1st`. */
 const place = (decision: ImageDecision, { removals }: ImageGcPlan): string =>
   ordinal(removals.findIndex(({ target }) => target.id === decision.target.id) + 1);
 
@@ -321,7 +319,6 @@ const highField = ({ highThresholdPercent }: Thresholds, prefix: string): string
 const lowField = ({ lowThresholdPercent }: Thresholds, prefix: string): string =>
   `nodes.imageGC.${prefix}lowThresholdPercent=${lowThresholdPercent}`;
 
-/** One unit of the space step. */
 interface Part {
   readonly unit: SpaceUnit;
   /** Prefix of its policy fields below `nodes.imageGC.`. */
@@ -335,7 +332,6 @@ interface Part {
   readonly wantedText: string;
 }
 
-/** The units for which the policy has thresholds. */
 function partsOf({ rule, ...plan }: ImageGcPlan): readonly Part[] {
   if (rule === undefined) return [];
   const { usedPercent, usedInodesPercent, wantedBytes, wantedInodes } = plan;
@@ -390,7 +386,6 @@ interface SignalGoal {
   readonly threshold: string;
 }
 
-/** The goals of node pressure. */
 const demandsOf = ({ goals }: ImageGcPlan): readonly SignalGoal[] =>
   goals.flatMap(({ reason, wanted, threshold }) =>
     reason === 'Space' ? [] : [{ signal: reason, wanted, threshold }],
@@ -421,13 +416,11 @@ function targetText(plan: ImageGcPlan): string {
   return `It is removable, but the images that dustpan removes by age or by the remove list are enough to reach ${reached.join(' and ')}.`;
 }
 
-/** The policy fields that the removals have to reach. */
 const targetFields = (plan: ImageGcPlan): readonly string[] => [
   ...targetsOf(plan).map(({ prefix, thresholds }) => lowField(thresholds, prefix)),
   ...demandsOf(plan).map(({ signal, threshold }) => signalField(signal, threshold)),
 ];
 
-/** The caveat of a plan for inodes. */
 const estimateText = (plan: ImageGcPlan): readonly string[] =>
   plan.crossed.includes('inodes') || demandsOf(plan).some(({ signal }) => isInodes(signal))
     ? [

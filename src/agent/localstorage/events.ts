@@ -4,7 +4,6 @@ import { secondsText, usageClause } from '../../gc/reasons/eviction-words.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 
-/** Consequence of exceeding a limit. */
 interface Consequence {
   /** The UID of the pod on its node: of a static pod the one that its mirror names, because kubectl describe searches Events by it. */
   readonly uid: string;

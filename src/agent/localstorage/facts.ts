@@ -6,7 +6,6 @@ import type { JudgedPod, MaxAges, PodHold, RefusedEviction } from '../../gc/pod-
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface LocalStorageFacts {
-  /** The pods bound to the node. */
   readonly pods: readonly StoragePod[] | undefined;
   readonly usage: StorageUsage | undefined;
 }

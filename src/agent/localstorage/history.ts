@@ -11,7 +11,6 @@ import { growthPerMinute, observeTrend, secondsUntil, windowMs, type Trend } fro
 import { identityOf } from '../../gc/pod-evictions.ts';
 import { byFullness } from './limits.ts';
 
-/** Remembered about one limit of one pod. */
 interface LimitHistory {
   readonly podUid: string;
   readonly trend: Trend;
@@ -26,11 +25,9 @@ interface Observed {
   readonly history: StorageHistory;
   /** All active warnings, nearest to its limit first. */
   readonly warnings: readonly StorageWarning[];
-  /** The warnings whose level is new. */
   readonly raised: readonly StorageWarning[];
 }
 
-/** One pass. */
 interface Pass {
   readonly plan: Pick<LocalStoragePlan, 'readings' | 'warnings'>;
   readonly pods: readonly StoragePod[];

@@ -15,7 +15,6 @@ import { identityOf } from '../../gc/pod-evictions.ts';
 import type { LocalStoragePlan, PodEviction } from './facts.ts';
 import { byFullness } from './limits.ts';
 
-/** The policy that a pass followed. */
 type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 
 export interface Decided {

@@ -19,7 +19,6 @@ import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 /** A limit that binds a pod: its own, or the policy's default. */
 type BindingLimit = Pick<LimitUsage, 'limit' | 'isDefault' | 'evictAtPercent'>;
 
-/** The limits that bind one pod. */
 export interface PodLimits {
   /** Ordered as in the spec. */
   readonly emptyDirs: readonly (BindingLimit & { readonly name: string })[];
@@ -74,7 +73,6 @@ export function limitsOf(
 const named = <T>(name: string, value: T | undefined): readonly (readonly [string, T])[] =>
   value === undefined ? [] : [[name, value]];
 
-/** Whether any limit binds the pod. */
 export const hasLimits = ({ emptyDirs, pod, containers }: PodLimits): boolean =>
   emptyDirs.length > 0 || pod !== undefined || containers.size > 0;
 
@@ -131,7 +129,6 @@ const subjects = {
   container: (name: string): string => `container ${name}`,
 };
 
-/** What a limit is about. */
 export const subjectOf = ({ signal, subject = '' }: Pick<LimitUsage, 'signal' | 'subject'>): string =>
   ({
     'emptydirfs.limit': subjects.volume(subject),
@@ -139,7 +136,6 @@ export const subjectOf = ({ signal, subject = '' }: Pick<LimitUsage, 'signal' | 
     'ephemeralcontainerfs.limit': subjects.container(subject),
   })[signal];
 
-/** Orders limits, the fullest first. */
 export function byFullness(a: Measured, b: Measured): number {
   const [left, right] = [fullness(a.usedBytes, a.limit.bytes), fullness(b.usedBytes, b.limit.bytes)];
   // Infinity - Infinity is NaN.

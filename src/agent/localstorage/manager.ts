@@ -43,7 +43,6 @@ export interface LocalStorageDeps extends UnitContext {
   /** Whether any policy has the rule: without one, no pod is judged. */
   readonly isUsed: () => boolean;
   readonly source: UsageSource;
-  /** The metrics of this unit alone. */
   readonly own: LocalStorageMetrics;
   /** undefined = no series for each pod. */
   readonly podMetrics?: PodStorageMetrics | undefined;

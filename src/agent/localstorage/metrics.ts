@@ -14,7 +14,6 @@ import type { LocalStoragePlan } from './facts.ts';
 export type LocalStorageMetrics = ReturnType<typeof localStorageMetrics>;
 export type PodStorageMetrics = ReturnType<typeof podStorageMetrics>;
 
-/** What localstorage counts. */
 export const localStorageReasons: UnitReasons = {
   due: evictionSignals,
   kept: [...storageKeepReasons, ...nodeKeepReasons],
@@ -67,7 +66,6 @@ export const podStorageMetrics = (registry: Registry) => ({
   ),
 });
 
-/** One plan, and what it was made from. */
 interface Shown {
   readonly plan: Pick<LocalStoragePlan, 'warnings' | 'readings'>;
   readonly pods: readonly StoragePod[];
@@ -118,7 +116,6 @@ const bytesOf = (measured: StorageMeasurement | undefined): number => measured?.
 
 const maxPods = 256;
 
-/** Shows the usage of the pods that use most. */
 export function showPods({ used }: PodStorageMetrics, { pods, usage }: Pick<Shown, 'pods' | 'usage'>): void {
   used.reset();
   const known = pods.flatMap((pod) => {

@@ -18,7 +18,6 @@ import { nodeReasons } from '../../gc/reasons/nodes.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
 import type { LimitWarning, LocalStoragePlan, StorageDecision } from './facts.ts';
 
-/** The reasons of localstorage. */
 export const storageReasons: Readonly<Record<EvictionSignal | StorageKeepReason, Meaning>> = {
   ...requestReasons,
   ...nodeReasons,
@@ -43,14 +42,12 @@ const warning: Meaning = {
   change: 'The pod uses less of that limit, the limit is higher, or the percentage is not in warnAtPercent.',
 };
 
-/** The reasons of warnings about limits. */
 export const storageWarnings: Readonly<Record<EvictionSignal, Meaning>> = {
   'emptydirfs.limit': warning,
   'ephemeralpodfs.limit': warning,
   'ephemeralcontainerfs.limit': warning,
 };
 
-/** Explains the decision about one pod with its values. */
 export function explainStorage(decision: StorageDecision, { rule, isUsageKnown }: LocalStoragePlan): Why {
   switch (decision.reason) {
     case 'emptydirfs.limit':
@@ -98,7 +95,6 @@ export function explainStorage(decision: StorageDecision, { rule, isUsageKnown }
   }
 }
 
-/** Explains a warning about a limit. */
 export const explainLimit = ({ target }: LimitWarning, { rule }: LocalStoragePlan): Why => ({
   detail: `${usageClause(target.excess)}; dustpan warns above ${target.percent} %.`,
   field: [

@@ -10,7 +10,6 @@ import {
 import type { Demand, NodePressureFacts } from './facts.ts';
 import type { DiskLayout } from './rank.ts';
 
-/** A disk whose threshold is crossed. */
 export interface CrossedDisk extends SignalState {
   readonly reading: SignalState['reading'] & { readonly signal: DiskSignal };
   readonly ours: Limit;
@@ -28,7 +27,6 @@ const isCrossedDisk = (state: SignalState): state is CrossedDisk =>
 export const canBeMet = ({ reading: { available }, largestCapacity, wanted }: CrossedDisk): boolean =>
   available + wanted < largestCapacity;
 
-/** The amounts to free on a node, for the signal that is crossed longest first. */
 export const demandsOf = ({
   signals,
   usage,

@@ -14,13 +14,10 @@ import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface NodePressureFacts {
-  /** The name of the node. */
   readonly node: string;
   readonly signals: readonly SignalState[];
-  /** The pods bound to the node. */
   readonly pods: readonly StoragePod[] | undefined;
   readonly usage: StorageUsage | undefined;
-  /** The last reclaim for each signal. */
   readonly reclaimed: ReadonlyMap<DiskSignal, Reclaimed>;
   /** Images and logs, largest first; pods are added from the usage. */
   readonly consumers: readonly Consumer[];
@@ -76,7 +73,6 @@ export interface NodeWarning extends Decision<ShortNode, ThresholdSignal> {
   readonly verdict: 'Warn';
 }
 
-/** A disk that is short. */
 export type Shortage = PressureUse['shortage'] & {
   readonly signal: DiskSignal;
   readonly capacity: number;
@@ -85,7 +81,6 @@ export type Shortage = PressureUse['shortage'] & {
   readonly measuredAtMs: number;
 };
 
-/** What a pod uses of a disk that is short. */
 interface ShortageUse extends PressureUse {
   readonly shortage: Shortage;
   /** Unix milliseconds of the oldest measurement that it is made of. */

@@ -1,20 +1,32 @@
-import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { PressureRequest, StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { DiskName, DiskSignal, ReclaimResult, SignalThresholds } from '../../api/node-pressure.ts';
-import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { Policy } from '../../api/policy/policy.ts';
+import type {
+  DiskName,
+  DiskSignal,
+  ReclaimResult,
+  SignalReading,
+  SignalState,
+  SignalThresholds,
+  ThresholdSignal,
+} from '../../api/node-pressure.ts';
+import {
+  isSamePolicy,
+  nodeRule,
+  type NodeGovernance,
+  type NodeRule,
+} from '../../api/policy/node-governance.ts';
+import type { NodePressurePolicy, Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
-import { maxAges, podsUnknown, restOf, type UnitState } from '../../gc/pod-evictions.ts';
+import { identityOf, maxAges, podsUnknown, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { UnitContext } from '../context.ts';
 import { nodePressureAhead } from './events.ts';
-import type { Consumer, Demand, Reclaimed } from './facts.ts';
-import { inventoryOf, type Decided, type Governed } from './inventory.ts';
+import type { Consumer, Demand, NodePressurePlan, PressureEviction, Reclaimed } from './facts.ts';
 import { nodePressureReasons, showSignals, type NodePressureMetrics } from './metrics.ts';
 import { planNodePressure } from './plan.ts';
 import {
@@ -26,9 +38,8 @@ import {
   type SignalHistory,
   type SignalsGiven,
 } from './signals.ts';
-import { ungovernedText } from './words.ts';
+import { explainNodeWarning, ungovernedText } from './words.ts';
 
-/** This node's kubelet. */
 interface PressureSource {
   /** The usage of the pods, and the signals of the node; rejects when it cannot be read. */
   usage(signal: AbortSignal): Promise<StorageUsage>;
@@ -48,7 +59,6 @@ export interface NodePressureDeps extends UnitContext {
   readonly consumers: () => readonly Consumer[];
   /** Removes containers and images for a demand, with the checks of their own units; plans it in mode DryRun. */
   readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<ReclaimResult>;
-  /** The metrics of this unit alone. */
   readonly own: NodePressureMetrics;
   /** Called at the end of each pass that the policy requires; undefined = the signals are not known. */
   readonly onPass: (report: NodePassReport, inventory: PressureInventory | undefined) => void;
@@ -64,7 +74,6 @@ export class NodePressureManager {
   #judged: Moment | undefined;
   #history: SignalHistory = new Map();
   readonly #reclaimed = new Map<DiskSignal, Reclaimed>();
-  /** The policy of the last pass. */
   #policy: Policy | undefined;
   /** The warnings that were given and still hold. */
   readonly #raised = new Changed<string>();
@@ -218,7 +227,6 @@ export class NodePressureManager {
     }
   }
 
-  /** The first demand that was not tried just now. */
   #nextDemand({ plan }: Decided): Demand | undefined {
     const nowMs = this.#deps.clock.now().getTime();
     return plan.demands.find(({ signal }) => {
@@ -271,3 +279,47 @@ function outcomeOf({ plan, pods, unknown }: Decided): Outcome {
 }
 
 const signalsOf = (demands: readonly Demand[]): string => demands.map(({ signal }) => signal).join(', ');
+
+type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' }>;
+
+interface Decided {
+  readonly governed: Governed;
+  readonly plan: NodePressurePlan;
+  /** undefined = not known. */
+  readonly pods: readonly StoragePod[] | undefined;
+  /** Signals with a threshold. */
+  readonly states: readonly SignalState[];
+  /** Signals with a threshold of the policy, and without a current value. */
+  readonly unknown: readonly ThresholdSignal[];
+  readonly readings: readonly SignalReading[];
+}
+
+/** The part of the node's report about node pressure. Evictions are requested only in mode Enforce. */
+function inventoryOf({ governed: { policy }, plan, states, unknown, readings }: Decided): PressureInventory {
+  const { uid, generation, mode } = policy;
+  return {
+    policy: { uid, generation },
+    states,
+    unknown,
+    readings,
+    warnings: plan.warnings.map((warning) => explainNodeWarning(warning).detail),
+    requests: mode === 'Enforce' ? plan.evictions.map(requestOf) : [],
+  };
+}
+
+function requestOf({ target, reason }: PressureEviction): PressureRequest {
+  const { shortage, used, request, largest, measuredAtMs } = target;
+  const { available, wanted } = shortage;
+  return {
+    pod: identityOf(target),
+    signal: reason,
+    subject: undefined,
+    observedBytes: used,
+    limitBytes: request,
+    // The pressure lasts until the minimum reclaim is reached, too.
+    shortage: { available, threshold: available + wanted },
+    largest,
+    observedAtMs: measuredAtMs,
+    gracePeriodSeconds: undefined,
+  };
+}

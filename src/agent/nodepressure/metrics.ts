@@ -11,7 +11,6 @@ import { metricRows } from '../../runtime/serving/metric-rows.ts';
 
 export type NodePressureMetrics = ReturnType<typeof nodePressureMetrics>;
 
-/** What nodepressure counts. */
 export const nodePressureReasons: UnitReasons = {
   due: diskSignals,
   kept: [...pressureKeepReasons, ...nodeKeepReasons],

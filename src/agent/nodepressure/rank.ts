@@ -12,7 +12,6 @@ import { isInodes, type DiskSignal, type SignalState } from '../../api/node-pres
 import { declaredTotal } from '../../api/declared-storage.ts';
 import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
 
-/** Usage of a file system by one pod. */
 export interface PodShare {
   /** Bytes or inodes; a value that is not known counts as 0. */
   readonly used: number;

@@ -19,7 +19,6 @@ import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { observeTrend, secondsUntil, steadyGrowthPerMinute, type Trend } from '../../gc/growth.ts';
 import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
 
-/** Remembered about one signal. */
 interface SignalMemory {
   /** The last that was known. */
   readonly device: number | undefined;
@@ -36,7 +35,6 @@ export type SignalHistory = ReadonlyMap<ThresholdSignal, SignalMemory>;
 
 export interface SignalsGiven {
   readonly rule: NodePressurePolicy;
-  /** The kubelet's own thresholds. */
   readonly kubelet: SignalThresholds;
   readonly now: Date;
   /** Older readings decide nothing. */
@@ -51,13 +49,11 @@ interface Observed {
   readonly unknown: readonly ThresholdSignal[];
 }
 
-/** The size and free space of a file system. */
 export type DiskReading = Pick<FileSystemFacts, 'device' | 'inodes' | 'inodesFree'> & {
   readonly capacityBytes: number;
   readonly availableBytes: number;
 };
 
-/** What the kubelet reports about its node. */
 export type NodeReadings = Pick<StorageUsage, 'signals' | 'uncounted'>;
 
 /** The file systems whose thresholds have no current reading of the kubelet. */

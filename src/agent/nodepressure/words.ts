@@ -21,7 +21,6 @@ import type { Meaning, Why } from '../../gc/words.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { NodePressurePlan, NodeWarning, PressureDecision, UngovernedBy } from './facts.ts';
 
-/** The reasons of nodepressure for pods. */
 export const pressureReasons: Readonly<Record<DiskSignal | PressureKeepReason, Meaning>> = {
   ...requestReasons,
   ...nodeReasons,
@@ -78,13 +77,11 @@ const foreseen = (signal: ThresholdSignal): Meaning => ({
   change: 'More is available, the growth ends, or the threshold or nodes.nodePressure.forecast is lower.',
 });
 
-/** The reasons of warnings about a node. */
 export const pressureWarnings: Readonly<Record<ThresholdSignal, Meaning>> = {
   ...byDiskSignal(foreseen),
   'memory.available': foreseen('memory.available'),
 };
 
-/** What the policy lacks, so that images stay and no pod is evicted. */
 export const ungovernedText: Readonly<Record<UngovernedBy, string>> = {
   'nodes.imageGC':
     'Images that nothing uses stay, because the policy has no nodes.imageGC; no pod is evicted until they are gone. Set nodes.imageGC.',
@@ -92,7 +89,6 @@ export const ungovernedText: Readonly<Record<UngovernedBy, string>> = {
     'Images that nothing uses stay, because nodes.imageGC.only does not select them; no pod is evicted until they are gone. Select them, or remove them.',
 };
 
-/** Explains the decision about one pod with its values. */
 export function explainPressure(decision: PressureDecision, { rule, isUsageKnown }: NodePressurePlan): Why {
   switch (decision.reason) {
     case 'nodefs.available':
@@ -166,7 +162,6 @@ export function explainPressure(decision: PressureDecision, { rule, isUsageKnown
   }
 }
 
-/** Explains a warning about the node. */
 export function explainNodeWarning({ reason: signal, target }: NodeWarning): Why {
   const { reading, ours, kubelets, growthPerMinute } = target.state;
   const isCrossed = [ours, kubelets].some((limit) => limit?.secondsLeft === 0);

@@ -162,7 +162,6 @@ const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
   ...(policy.nodePressure === undefined ? [] : (['nodepressure'] as const)),
 ];
 
-/** Resources that nodes.orphans may remove. */
 const removable = [
   { place: 'podDirectories', kind: 'PodDirectory' },
   { place: 'podCgroups', kind: 'PodCgroup' },

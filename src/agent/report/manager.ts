@@ -88,7 +88,6 @@ export class ReportManager {
     this.#startedAt = deps.clock.now();
   }
 
-  /** Records a pass for the next `reconcile`. */
   observe(last: NodePassReport): void {
     const before = this.#passes.get(last.unit);
     this.#passes.set(last.unit, {

@@ -3,7 +3,6 @@ import type { ReportFacts } from './facts.ts';
 
 type OrphanFacts = Pick<ReportFacts, 'orphans' | 'snapshots'>;
 
-/** Counts by kind. */
 export type OrphanCounts = Readonly<Record<string, number>>;
 
 /**

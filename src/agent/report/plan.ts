@@ -56,7 +56,6 @@ const storagePart = ({ governance, storage, pressure }: StorageFacts, now: Date)
   ...((storage ?? pressure) && storageOf({ storage, pressure }, governance.policy, now)),
 });
 
-/** Nothing where nothing is known. */
 function imagesOf({
   images: inventory,
   lastRemoved: { images: removed },

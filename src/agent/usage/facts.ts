@@ -32,7 +32,6 @@ export const usageClasses = [
 ] as const;
 export type UsageClass = (typeof usageClasses)[number];
 
-/** Kinds of local storage that a pod uses. */
 export const podClasses = ['layers', 'volumes', 'logs'] as const;
 export type PodClass = (typeof podClasses)[number];
 
@@ -64,7 +63,6 @@ export interface NamespaceUse {
   readonly partial: ReadonlySet<PodClass>;
 }
 
-/** The usage of a node at one time. Lists are complete, the largest first. */
 export interface MeasuredUsage {
   readonly at: Date;
   readonly disks: readonly DiskUse[];

@@ -1,10 +1,8 @@
 import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../../gc/growth.ts';
 import { podClasses, type DiskUse, type MeasuredUsage, type PodClass, type UsageClass } from './facts.ts';
 
-/** The namespaces that a report lists. */
 export const maxNamespaces = 64;
 
-/** Remembered between measurements. */
 export interface UsageHistory {
   /** Keyed by disk and what is measured, or by namespace and class. */
   readonly trends: ReadonlyMap<string, Trend>;
@@ -29,7 +27,6 @@ interface Prediction {
   readonly freedBytes: number;
 }
 
-/** What grows on a node. */
 export interface Grower {
   readonly what: Exclude<UsageClass, 'images-in-use' | 'images-unused'> | 'images';
   /** undefined = no pod's. */
@@ -148,7 +145,6 @@ function errorPercent(one: Prediction, { atMs, usedBytes }: Pick<Prediction, 'at
   return Math.min(100, (100 * Math.abs(predicted - grown)) / Math.max(predicted, grown));
 }
 
-/** When a disk is full. */
 export function forecastOf(
   disk: DiskUse,
   { trends, scores }: UsageHistory,
@@ -206,7 +202,6 @@ function growersOf(
     .toSorted((a, b) => b.bytesPerHour - a.bytesPerHour);
 }
 
-/** Growth of all pods of a namespace. */
 export function namespaceGrowth(name: string, { trends }: UsageHistory): number | undefined {
   const grown = podClasses.map((one) => growthOf(trends, namespaceKey(name, one)));
   const total = grown.reduce((all, one) => all + one, 0);

@@ -14,7 +14,6 @@ import {
   type UsageFacts,
 } from './facts.ts';
 
-/** Adds up what uses the disks of a node. */
 export function measureUsage(facts: UsageFacts): MeasuredUsage {
   const pods = podUses(facts);
   const unmeasured = pods === undefined ? [] : unmeasuredPods(facts, pods);

@@ -27,7 +27,6 @@ export function usageMetrics(registry: Registry) {
   };
 }
 
-/** Shows a measurement in place of the one before. */
 export function showUsage(
   metrics: UsageMetrics,
   shown: { readonly measured: MeasuredUsage; readonly plan: UsagePlan },

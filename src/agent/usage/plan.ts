@@ -25,7 +25,6 @@ export interface UsagePlan {
   readonly fullFirst: { readonly seconds: number; readonly note: string } | undefined;
 }
 
-/** The part of the report about the usage of the node. */
 export function planUsage({ measured, history, images, unknown }: Given): UsagePlan {
   const { at, disks, pods, namespaces } = measured;
   const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));

@@ -117,18 +117,15 @@ export const refusalClause = ({ annotation }: RefusedEviction): string =>
 
 export const doNotDisruptField = 'nodes.respectDoNotDisrupt=true';
 
-/** The field that excludes a namespace. */
 export const excludedField = (namespace: string): string =>
   `nodes.excludeNamespaces or pods.excludeNamespaces has ${namespace}`;
 
 /** Appended if the policy respects disruption budgets. */
 export const budgetsMayDelay = ' A disruption budget may delay the eviction.';
 
-/** The field that sets the eviction level. */
 export const evictField = (evictAtPercent: number): string =>
   `nodes.localStorageEviction.evictAtPercent=${evictAtPercent}`;
 
-/** An exceeded limit and its usage. */
 export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit' | 'largest'>;
 
 /** Returns a limit in bytes with its shorter text: `100Mi` or `2G`. */
@@ -223,7 +220,6 @@ export function pressureMessage({ shortage, used, request, priority, largest }: 
   return `${shortageText(shortage)} The pod uses ${amountText(signal, used)}${over}${rank}${largestText({ largest }, signal)}.`;
 }
 
-/** The field that sets the threshold. */
 export const thresholdField = ({ shortage: { signal, threshold } }: Pick<PressureUse, 'shortage'>): string =>
   signalField(signal, threshold.text);
 

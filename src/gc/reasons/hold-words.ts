@@ -33,7 +33,6 @@ export const explainHold = (
   field: `${field}.holdAbove=${aboveText(above)}, ${field}.holdFor=${formatDuration(forMs)}`,
 });
 
-/** The field holdAbove as a text. */
 export const aboveText = (above: number | undefined): string => (above === undefined ? 'unset' : `${above}`);
 
 function limitText(above: number | undefined, counts: HoldCounts): string {

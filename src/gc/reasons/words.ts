@@ -73,7 +73,6 @@ export const signalText: Readonly<Record<ThresholdSignal, string>> = {
 export const amountText = (signal: NodeSignal, amount: number): string =>
   isInodes(signal) ? counted(amount, 'inode') : sizeText(amount);
 
-/** The field that sets the threshold of a signal. */
 export const signalField = (signal: ThresholdSignal, threshold: string): string =>
   `nodes.nodePressure.thresholds["${signal}"]=${threshold}`;
 
