@@ -6,7 +6,7 @@ import type { PodDeletion, PodGcFacts, PolicyVerdicts } from './facts.ts';
 import type { StuckPod } from './stuck.ts';
 import { ownerOf } from './terminated.ts';
 
-/** How many pod names a note lists. */
+/** How many pods an Event names. */
 const namesShown = 5;
 
 type DeletedPod = Pick<PodDeletion, 'reason' | 'policy'> & {
@@ -59,13 +59,18 @@ export class CollectedByOwner {
  * One Event for each owner and reason of a pass, however many pods were deleted. It is about the owner, which outlives them, or about a pod without
  * one. A series of several passes would name the pods of the first alone.
  */
-export function podsCollected(collected: Collected, at: Date): EventSpec {
+export function podsCollected({ regarding, first, names }: Collected, at: Date): EventSpec {
+  const { reason, policy } = first;
+  const shown = names.slice(0, namesShown);
+  const more = names.length - shown.length;
+  const others = more > 0 ? ` and ${more} more` : '';
   return {
-    regarding: collected.regarding,
+    regarding,
     type: 'Normal',
     reason: 'PodCollected',
     action: 'Collect',
-    note: collectedNote(collected),
+    note: `Deleted ${podCount(names.length)} (${reason}, policy ${policy.name}): ${shown.join(', ')}${others}`,
+    collected: { reason, policy: policy.name, names: shown, more },
     occasion: at.toISOString(),
     joins: true,
   };
@@ -81,12 +86,6 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
 });
 
 const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
-
-function collectedNote({ first: { reason, policy }, names }: Collected): string {
-  const shown = names.slice(0, namesShown).join(', ');
-  const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : '';
-  return `Deleted ${podCount(names.length)} (${reason}, policy ${policy.name}): ${shown}${more}`;
-}
 
 interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
   /** The share of nodes that are missing. */

@@ -1,6 +1,11 @@
-import type { EventsV1Event, EventsV1EventSeries, V1ObjectReference } from '@kubernetes/client-node';
+import type {
+  EventsV1Event,
+  EventsV1EventSeries,
+  V1ObjectMeta,
+  V1ObjectReference,
+} from '@kubernetes/client-node';
 import { asObject, asObjects, asText, parseJson, type Unchecked } from '../codec/json.ts';
-import { reportingControllers } from './recorder.ts';
+import { collectedAnnotations as keys, reportingControllers } from './recorder.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 /** An Event of the controller about pods that it deleted (`PodCollected`), or about one that it evicted (`Evicted`). */
@@ -8,16 +13,16 @@ export interface Collection {
   readonly verb: 'deleted' | 'evicted';
   /** The owner; for an evicted pod, the pod itself. */
   readonly owner: { readonly kind: string; readonly name: string };
-  /** RFC 3339, of the occurrence that the note names: the first of a series. */
+  /** RFC 3339, of the occurrence whose pods are named: the first of a series. */
   readonly at: string;
-  /** When the last of the further occurrences was counted, whose pods the note does not name; undefined = there are none. */
+  /** When the last of the further occurrences was counted, whose pods are not named; undefined = there are none. */
   readonly lastAt: string | undefined;
   readonly note: string;
-  /** The reason code and the policy of a deletion, as the note names them; undefined = it names none. */
+  /** Of a deletion; undefined = not recorded. */
   readonly reason: string | undefined;
   readonly policy: string | undefined;
   readonly names: readonly string[];
-  /** The number of further pods, which the note only counts. */
+  /** The number of further pods. Of an Event of an older controller, which has no annotations, any pod may be one. */
   readonly more: number;
 }
 
@@ -38,17 +43,23 @@ export async function readCollections(
 function collectionOf(event: Unchecked<EventsV1Event>): Collection | undefined {
   const { kind, name }: Unchecked<V1ObjectReference> = asObject(event.regarding);
   const { count, lastObservedTime }: Unchecked<EventsV1EventSeries> = asObject(event.series);
-  const note = asText(event.note);
+  const { annotations }: Unchecked<V1ObjectMeta> = asObject(event.metadata);
   const owner = { kind: asText(kind), name: asText(name) };
   const at = asText(event.eventTime);
   const lastAt = typeof count === 'number' && count > 1 ? asText(lastObservedTime) || at : undefined;
-  const [, reason, policy] = /^[^:]*\((\S+), policy (\S+)\): /.exec(note) ?? [];
-  const recorded = { owner, at, lastAt, note, reason, policy };
+  const annotation = (key: string): string | undefined => asText(asObject(annotations)[key]) || undefined;
+  const recorded = {
+    owner,
+    at,
+    lastAt,
+    note: asText(event.note),
+    reason: annotation(keys.reason),
+    policy: annotation(keys.policy),
+  };
   // The owner of an evicted pod has an Event too.
   if (event.reason === 'Evicted' && kind === 'Pod')
     return { verb: 'evicted', ...recorded, names: [owner.name], more: 0 };
   if (event.reason !== 'PodCollected') return undefined;
-  const [, more = '0'] = / and (\d+) more$/.exec(note) ?? [];
-  const names = note.slice(note.lastIndexOf(': ') + 2).replace(/ and \d+ more$/, '');
-  return { verb: 'deleted', ...recorded, names: names.split(', '), more: Number(more) };
+  const names = annotation(keys.names)?.split(',') ?? (kind === 'Pod' ? [owner.name] : []);
+  return { verb: 'deleted', ...recorded, names, more: Number(annotation(keys.more) ?? 1) };
 }

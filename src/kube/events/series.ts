@@ -2,7 +2,7 @@ import type { EventsV1Event } from '@kubernetes/client-node';
 import { randomUUID } from 'node:crypto';
 import { printable } from '../../runtime/text/printable.ts';
 import { microTime, type OnWire } from '../codec/wire.ts';
-import type { EventSpec } from './recorder.ts';
+import { collectedAnnotations as keys, type CollectedPods, type EventSpec } from './recorder.ts';
 
 /** The component and its instance: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
 export interface Reporter {
@@ -88,7 +88,11 @@ export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Ev
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name, namespace: eventNamespace(spec) },
+    metadata: {
+      name,
+      namespace: eventNamespace(spec),
+      ...(spec.collected && { annotations: annotationsOf(spec.collected) }),
+    },
     eventTime: microTime(startedAt),
     reportingController: reporter.controller,
     reportingInstance: cutBytes(reporter.instance, maxInstanceBytes),
@@ -100,6 +104,13 @@ export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Ev
     ...(count > 1 ? seriesPatch(series) : {}),
   };
 }
+
+const annotationsOf = ({ reason, policy, names, more }: CollectedPods): Readonly<Record<string, string>> => ({
+  [keys.reason]: reason,
+  [keys.policy]: policy,
+  [keys.names]: names.join(),
+  [keys.more]: String(more),
+});
 
 /** The only change to an Event that the API server accepts. */
 export function seriesPatch({ count, lastAt }: Series): Pick<OnWire<EventsV1Event>, 'series'> {

@@ -104,7 +104,8 @@ test.each([
 });
 
 test('Events of other reporters with the same reason are ignored', async () => {
-  const spec = event({}, 'Deleted 1 pod (Expired, policy default): web-a');
+  const collected = { reason: 'Expired', policy: 'default', names: ['web-a', 'web-b'], more: 5 };
+  const spec = { ...event({}, 'Deleted 7 pods (Expired, policy default): …'), collected };
   recorder.record(spec);
   const own = await shown(spec, undefined);
   const forged = {
@@ -113,7 +114,7 @@ test('Events of other reporters with the same reason are ignored', async () => {
   };
   await transport.send({ method: 'POST', path: path('default'), body: forged }, signal);
   expect(await eventsOf(spec.regarding)).toHaveLength(2);
-  const notes = (await readCollections(transport, 'default', signal)).map(({ note }) => note);
-  expect(notes).toContain(spec.note);
-  expect(notes).not.toContain(forged.note);
+  const read = await readCollections(transport, 'default', signal);
+  expect(read.find(({ note }) => note === spec.note)).toMatchObject(collected);
+  expect(read.map(({ note }) => note)).not.toContain(forged.note);
 });

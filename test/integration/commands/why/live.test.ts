@@ -44,10 +44,24 @@ test('a name without a namespace is in the namespace of the context, else in def
   expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}; ${noEvent}\n` });
 });
 
-const collected = (note: string, reportingController = 'gc.dustpan.dev/controller') => ({
-  ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'e', namespace: 'default' } },
+const collected = (note: string, pods?: string, more = 0) => ({
+  apiVersion: 'events.k8s.io/v1',
+  kind: 'Event',
+  metadata: {
+    name: 'e',
+    namespace: 'default',
+    // Those of an older controller have none.
+    ...(pods !== undefined && {
+      annotations: {
+        'gc.dustpan.dev/reason': 'Terminated',
+        'gc.dustpan.dev/policy': 'default',
+        'gc.dustpan.dev/pods': pods,
+        'gc.dustpan.dev/more-pods': String(more),
+      },
+    }),
+  },
   ...{ eventTime: '2026-01-15T12:00:00.000000Z', reason: 'PodCollected', action: 'Collect', type: 'Normal' },
-  ...{ note, reportingController, reportingInstance: 'c' },
+  ...{ note, reportingController: 'gc.dustpan.dev/controller', reportingInstance: 'c' },
   regarding: { apiVersion: 'batch/v1', kind: 'Job', name: 'report', namespace: 'default', uid: 'u' },
 });
 const gone = 'dustpan: there is no pod default/report-b, or not any more';
@@ -56,7 +70,7 @@ const noEvent =
 
 test('explains a deleted pod by its Events', async () => {
   const note = 'Deleted 2 pods (Terminated, policy default): report-a, report-b';
-  api.store.apply(collected(note));
+  api.store.apply(collected(note, 'report-a,report-b'));
   const { code, stdout, stderr } = await why('pod', 'default/report-b', '-o=json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({
@@ -74,7 +88,7 @@ test('explains a deleted pod by its Events', async () => {
 
 test('gives the time of the deletion that the note names, not of later ones that the series counts', async () => {
   const series = { count: 4, lastObservedTime: '2026-01-15T14:00:00.000000Z' };
-  api.store.apply({ ...collected('Deleted 1 pod (Expired, policy default): report-b'), series });
+  api.store.apply({ ...collected('Deleted 1 pod (Expired, policy default): report-b', 'report-b'), series });
   const { stdout } = await why('pod', 'default/report-b', '-o=json');
   expect(JSON.parse(stdout)).toMatchObject({ removed: [{ at: '2026-01-15T12:00:00Z' }] });
   const { code, stderr } = await why('pod', 'default/report-c');
@@ -99,17 +113,22 @@ const others = 'Deleted 7 pods (Terminated, policy default): report-c and 6 more
 test.each([
   {
     name: 'only counts it, perhaps',
-    event: collected(others),
+    event: collected(others, 'report-c', 6),
+    message: /^; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too/,
+  },
+  {
+    name: 'has no annotations, perhaps',
+    event: collected('Deleted 1 pod (Terminated, policy default): report-b'),
     message: /^; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too/,
   },
   {
     name: 'is about another one',
-    event: collected('Deleted 1 pod (Terminated, policy default): report-c'),
+    event: collected('Deleted 1 pod (Terminated, policy default): report-c', 'report-c'),
     message: /^; no Event of dustpan is about it: /,
   },
   ...['gc.dustpan.dev/agent', 'example.com/gc.dustpan.dev'].map((controller) => ({
     name: `is of ${controller}`,
-    event: collected('Deleted 1 pod: report-b', controller),
+    event: { ...collected('Deleted 1 pod: report-b', 'report-b'), reportingController: controller },
     message: /^; no Event of dustpan is about it: /,
   })),
 ])('a missing pod is not explained by an Event that $name', async ({ event, message }) => {

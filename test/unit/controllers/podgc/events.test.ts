@@ -25,9 +25,10 @@ test.each([
     others: ['tenant/b', ...['c', 'd', 'e', 'f', 'g'].map((name) => `default/${name}`)],
     on: 'Job default/j, Job tenant/j',
     pods: '6 pods (Expired, policy default): a, c, d, e, f and 1 more',
+    more: 1,
   },
 ])('the Event of a deletion is about $name', (row) => {
-  const { controller, others = [], on, pods = '1 pod (Expired, policy default): a' } = row;
+  const { controller, others = [], on, pods = '1 pod (Expired, policy default): a', more = 0 } = row;
   const collected = new CollectedByOwner(new Map());
   for (const name of ['default/a', ...others])
     collected.add({ reason: 'Expired', target: { pod: pod(name, { controller }) }, policy: policy() });
@@ -37,4 +38,5 @@ test.each([
   );
   expect(objects.join(', ')).toBe(on);
   expect(events[0]?.note).toBe(`Deleted ${pods}`);
+  expect(events[0]?.collected).toMatchObject({ names: more > 0 ? ['a', 'c', 'd', 'e', 'f'] : ['a'], more });
 });
