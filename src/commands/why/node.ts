@@ -10,7 +10,7 @@ export interface NodeView {
   readonly ready: boolean;
   /** Whether the objects on the node were read, too. */
   readonly read: boolean;
-  /** Whether a report of its agent is known. */
+  /** Whether the conditions in a report of its agent are known. */
   readonly reported: boolean;
   /** Its problems as dustpan status lists them, worst first. */
   readonly problems: readonly Trouble[];
@@ -41,7 +41,7 @@ export function nodeView(
   return {
     ready: node.ready,
     read: facts.parts.length > 0,
-    reported: reports.length > 0,
+    reported: reports.some(({ status }) => status?.conditions !== undefined),
     problems: nodeTroubles({ nodes: [node], reports }, now),
     ...taintOf(node),
     stuckPods: stuck.map(({ pod }) => `${pod.namespace}/${pod.name}`),

@@ -124,10 +124,15 @@ const nodeCases: Readonly<Record<string, Facts>> = {
   'a dead node': cases['a dead node'] ?? {},
   'ready, with a pod that has ended': ending({ deletionAtMs: minutesAgo(9) }),
   'ready, it was read, and only other agents report': { part: {}, nodeStates: [report('node-2')] },
-  'ready, it was read, and its agent reports nothing': { part: {}, nodeStates: [report('node-1')] },
+  'ready, it was read, and its agent reports nothing': {
+    ...{ part: {}, nodeStates: [report('node-1', { conditions: [] })] },
+  },
+  'ready, it was read, and the conditions of its agent are unknown': {
+    ...{ part: {}, nodeStates: [report('node-1')] },
+  },
   'a taint that stayed, it was read, and its agent reports': {
     ...cases['a taint that stayed'],
-    ...{ part: {}, nodeStates: [report('node-1')] },
+    ...{ part: {}, nodeStates: [report('node-1', { conditions: [] })] },
   },
   'a disk that is almost full': { part: {}, nodeStates: [report('node-1', { conditions: [nearFull] })] },
   'only its objects are known': { nodes: undefined, part: {} },
