@@ -59,3 +59,11 @@ test.each<Row>([
   const isMissing = trouble.some(({ reason }) => ['NotInstalled', 'NoController'].includes(reason));
   expect(isMissing).toBe(verdict === 'NotInstalled');
 });
+
+test('workloads that may not be read do not count as missing', () => {
+  const facts = { policies: [policy('a')], reports: [report('node-1')], nodes };
+  expect(statusView({ ...facts, installation: { ...installation, ...hidden } }, now).signs).toEqual([
+    'the Deployment of dustpan cannot be read, but a controller has ended a pass in the last 15 minutes',
+    'the DaemonSet of dustpan cannot be read, but an agent has reported in the last 15 minutes',
+  ]);
+});
