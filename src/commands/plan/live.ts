@@ -109,7 +109,7 @@ class ClusterReader {
         : await this.#ownNamespace(this.#part.namespace);
     const controllers = await readControllers(this.#cluster, this.#signal);
     const reports = await this.#reports(controllers);
-    const lacking = await this.#lacking(policies ?? [], controllers ?? []);
+    const lacking = await this.#lacking(all, controllers ?? []);
     const owners = await this.#owners(neededOwners(all), lacking);
     return {
       policies,

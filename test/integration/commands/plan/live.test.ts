@@ -34,18 +34,28 @@ test('plans from the cluster, and only reads from it', async () => {
   expect(store.list('Pod')).toHaveLength(3);
 });
 
+const controllerWithout = (...lost: readonly string[]): SandboxUser => ({
+  ...{ name: 'system:serviceaccount:dustpan-system:default', token: 'controller' },
+  allow: ({ verb, resource }) => !lost.includes(`${verb} ${resource}`),
+});
+
 test('names every right that the policies need and the controller lacks', async () => {
-  const lost: readonly string[] = ['delete pods', 'list jobs', 'create pods/eviction'];
-  const controller: SandboxUser = {
-    ...{ name: 'system:serviceaccount:dustpan-system:default', token: 'controller' },
-    allow: ({ verb, resource }) => !lost.includes(`${verb} ${resource}`),
-  };
+  const controller = controllerWithout('delete pods', 'list jobs', 'create pods/eviction');
   const { store, kubeconfigFile } = await start({ users: [controller] });
   store.apply(policyOf('Enforce', { terminated: { threshold: 1, protectUnfinishedJobs: true } }));
   const { notes } = await planned([`--kubeconfig=${kubeconfigFile}`]);
   expect(notes).toContainEqual(
     expect.stringContaining('The ServiceAccount of the controller may not list jobs, delete pods:'),
   );
+});
+
+test('reads no owners that the controller may not list, also where only a replaced policy needs them', async () => {
+  const { store, kubeconfigFile, requests } = await start({ users: [controllerWithout('list jobs')] });
+  store.apply(policyOf('Enforce', { terminated: { threshold: 1, protectUnfinishedJobs: true } }));
+  input.use();
+  input.write('policy.json', policyOf('Enforce', { terminated: { threshold: 1 } }));
+  await planned([`--kubeconfig=${kubeconfigFile}`, `-f=${input.path('policy.json')}`]);
+  expect(requests.filter(({ path }) => path.includes('/jobs'))).toEqual([]);
 });
 
 test('takes the state of the circuit breaker from the status of the policy', async () => {
