@@ -40,10 +40,10 @@ export const openLabels: Readonly<Record<string, string>> = {
   result: codes(['success', 'waiting', 'error']),
   signal: codes(nodeSignals),
   scope: '`node`: the budget per node, `cluster`: that for all nodes of the policy',
-  resource: `plural of the watched kind, such as ${code('pods')}`,
+  resource: `plural of the kind, such as ${code('pods')}`,
   status: codes(['True', 'False', 'Unknown']),
   type: codes(['Ready', 'Accepted', 'Enforcing', 'Holding', 'Degraded', 'BudgetsExceeded', 'ImagesRemoved']),
-  verb: methods,
+  verb: `${methods}; of a right ${codes(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'])}`,
 };
 
 /** Labels whose only value depends on the installation. */

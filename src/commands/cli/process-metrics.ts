@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { isIndispensable, type Right } from '../../api/policy/needs.ts';
+import type { Right } from '../../api/policy/needs.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { EventDrop, EventRecorderDeps } from '../../kube/events/event-recorder.ts';
 import type { ApiCall } from '../../kube/http/http-transport.ts';
@@ -138,13 +138,13 @@ function cacheMetrics(registers: [Registry]): ComponentMetrics['caches'] {
 function rightsMetrics(registers: [Registry]): ComponentMetrics['missingRights'] {
   const gauge = new Gauge({
     name: 'dustpan_missing_rights',
-    help: '[ALPHA] 1 for each right that the component needs and its ServiceAccount lacks, but for those that an installation may leave out on purpose.',
+    help: '[ALPHA] 1 for each right that the component needs and its ServiceAccount lacks.',
     labelNames: ['verb', 'resource'],
     registers,
   });
   return (missing) => {
     gauge.reset();
-    for (const { verb, resource, subresource } of missing.filter(isIndispensable))
+    for (const { verb, resource, subresource } of missing)
       gauge.set({ verb, resource: [resource, subresource].filter(Boolean).join('/') }, 1);
   };
 }
