@@ -29,7 +29,7 @@ const noAmbientTime = [
 ];
 const noAmbientEnvironment = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
-  message: 'Only src/commands/cli/config.ts reads the environment.',
+  message: 'Only src/process/config.ts reads the environment.',
 };
 const decisionsArePure = [
   {
@@ -55,7 +55,10 @@ const typesOnly = {
   allowTypeImports: true,
   message: 'Units take their I/O as a dependency.',
 };
-const topLayer = { group: ['**/commands/**'], message: 'Nothing imports commands/: they are the wiring.' };
+const wiring = {
+  group: ['**/process/**', '**/evaluation/**', '**/daemon/**', '**/commands/**'],
+  message: 'Units do not know what calls them.',
+};
 const siblingUnit = { regex: '^\\.\\./(?!context\\.ts$)[^.]', message: 'Units do not import each other.' };
 
 export default defineConfig(
@@ -103,40 +106,58 @@ export default defineConfig(
     rules: syntax(noDefaultExport, noSpreadLiteral, noRestOfPod, ...noAmbientTime, noAmbientEnvironment),
   },
   {
-    files: ['src/commands/cli/config.ts'],
+    files: ['src/process/config.ts'],
     rules: syntax(noDefaultExport, noSpreadLiteral, noRestOfPod, ...noAmbientTime),
   },
 
-  // Dependency direction: runtime < api < gc < adapters < units < commands.
+  // Dependency direction: runtime < api < gc < adapters < units < process < evaluation, daemon < commands.
   {
     files: ['src/runtime/**'],
     rules: imports({
-      regex: '/(api|gc|kube|cri|node|snapshot|agent|controllers|commands)/',
+      regex: '/(api|gc|kube|cri|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'runtime/ is leaf code.',
     }),
   },
   {
     files: ['src/api/**'],
     rules: imports({
-      regex: '/(gc|kube|cri|node|snapshot|agent|controllers|commands)/',
+      regex: '/(gc|kube|cri|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'api/ may import only runtime/.',
     }),
   },
   {
     files: ['src/gc/**'],
     rules: imports({
-      regex: '/(kube|cri|node|snapshot|agent|controllers|commands)/',
+      regex: '/(kube|cri|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'gc/ may import only api/ and runtime/.',
     }),
   },
   {
     files: ['src/{kube,cri,node,snapshot}/**'],
     rules: imports({
-      group: ['**/controllers/**', '**/agent/**', '**/commands/**'],
+      regex: '/(agent|controllers|process|evaluation|daemon|commands)/',
       message: 'Adapters do not know the units or the CLI.',
     }),
   },
-  { files: ['src/{controllers,agent}/*/**'], rules: imports(typesOnly, topLayer, siblingUnit) },
+  {
+    files: ['src/process/**'],
+    rules: imports({
+      regex: '/(agent|controllers|evaluation|daemon|commands)/',
+      message: 'process/ has only what every program needs.',
+    }),
+  },
+  {
+    files: ['src/evaluation/**'],
+    rules: imports({
+      regex: '/(daemon|commands)/',
+      message: 'evaluation/ decides and explains; it shows nothing.',
+    }),
+  },
+  {
+    files: ['src/daemon/**'],
+    rules: imports({ regex: '/(evaluation|commands)/', message: 'daemon/ is what the cluster runs.' }),
+  },
+  { files: ['src/{controllers,agent}/*/**'], rules: imports(typesOnly, wiring, siblingUnit) },
   {
     files: ['src/{controllers,agent}/*/**'],
     ignores: ['**/{controller,manager,act,checks}.ts'],
@@ -154,8 +175,9 @@ export default defineConfig(
     files: [
       '**/metrics.ts',
       '**/metric-rows.ts',
-      'src/commands/**/command.ts',
-      'src/commands/cli/{config,connection,option,output}.ts',
+      'src/{commands,daemon}/**/command.ts',
+      'src/commands/cli/plan-options.ts',
+      'src/process/{config,connection,option,output}.ts',
       'src/commands/status/view.ts',
     ],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
@@ -175,7 +197,7 @@ export default defineConfig(
     rules: {
       'max-lines-per-function': 'off',
       // A table of rows is one concept, however long.
-      'max-lines': ['error', { max: 500 }],
+      'max-lines': ['error', { max: 600 }],
       'no-restricted-properties': [
         'error',
         { object: 'vi', property: 'mock', message: 'Pass a fake instead.' },

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { currentSystem } from './commands/cli/config.ts';
+import { currentSystem } from './process/config.ts';
 import { completeWord, Program } from './commands/cli/program.ts';
 
 const [, path = '', ...words] = process.argv;

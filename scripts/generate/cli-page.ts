@@ -1,6 +1,6 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { exitCode } from '../../src/commands/cli/exit.ts';
-import { ownGroup } from '../../src/commands/cli/help.ts';
+import { exitCode } from '../../src/process/exit.ts';
+import { ownGroup } from '../../src/process/help.ts';
 import { code, heading, page, table } from './markdown.ts';
 
 /** docs/reference/cli.md. */

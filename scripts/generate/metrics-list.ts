@@ -5,8 +5,8 @@ import { reportMetrics, showOrphans } from '../../src/agent/report/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
 import { usageMetrics } from '../../src/agent/usage/metrics.ts';
-import { agentMetrics } from '../../src/commands/agent/metrics.ts';
-import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
+import { agentMetrics } from '../../src/daemon/agent/metrics.ts';
+import { controllerMetrics } from '../../src/daemon/controller/metrics.ts';
 import { budgetMetrics } from '../../src/controllers/budgets/metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
 import { podGcMetrics } from '../../src/controllers/podgc/metrics.ts';
@@ -23,7 +23,7 @@ const registrations: Readonly<Record<Component, Readonly<Record<string, (registr
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
     'src/controllers/budgets/metrics.ts': (registry) => budgetMetrics(registry),
     'src/controllers/policystatus/metrics.ts': (registry) => policyStatusMetrics(registry),
-    'src/commands/controller/metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
+    'src/daemon/controller/metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
     'src/runtime/serving/process-metrics.ts': showProcess,
   },
   agent: {
@@ -33,7 +33,7 @@ const registrations: Readonly<Record<Component, Readonly<Record<string, (registr
     'src/agent/nodepressure/metrics.ts': (registry) => nodePressureMetrics(registry),
     'src/agent/report/metrics.ts': showNothingLeft,
     'src/agent/usage/metrics.ts': (registry) => usageMetrics(registry),
-    'src/commands/agent/metrics.ts': (registry) => agentMetrics(registry),
+    'src/daemon/agent/metrics.ts': (registry) => agentMetrics(registry),
     'src/runtime/serving/process-metrics.ts': showProcess,
   },
 };

@@ -1,5 +1,5 @@
 import { commandsOf } from '../../src/commands/cli/program.ts';
-import { realSystem } from '../../src/commands/cli/system.ts';
+import { realSystem } from '../../src/process/system.ts';
 import { cliPage } from './cli-page.ts';
 import { dashboardJson } from './dashboard.ts';
 import { metricsPage } from './metrics-page.ts';

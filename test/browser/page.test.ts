@@ -5,7 +5,7 @@ import axe from 'axe-core';
 import sparticuz from '@sparticuz/chromium';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../src/evaluation/plan/document.ts';
 import { reportData } from '../../src/commands/report/data.ts';
 import { reportHtml } from '../../src/commands/report/html.ts';
 import { decision, plan } from '../unit/commands/plan/builders.ts';

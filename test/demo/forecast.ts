@@ -1,5 +1,5 @@
 import type { NodeGCReport } from '../../src/api/gen/nodegcreport.gen.ts';
-import { wrapped } from '../../src/commands/cli/table.ts';
+import { wrapped } from '../../src/process/table.ts';
 import { nodeName, policiesPath, reportsPath, until, type Context } from './context.ts';
 import { dustpan, type Program } from './program.ts';
 import { bar, bold, dim, frame, green, print } from './screen.ts';

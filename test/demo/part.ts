@@ -1,4 +1,4 @@
-import type { PlanDocument, PlanObject } from '../../src/commands/plan/document.ts';
+import type { PlanDocument, PlanObject } from '../../src/evaluation/plan/document.ts';
 import { policiesPath, until, type Context } from './context.ts';
 import { dustpan, type LogLine, type Program } from './program.ts';
 import { bold, countBy, dim, explain, frame, green, print, red, sideBySide, table } from './screen.ts';

@@ -1,4 +1,4 @@
-import { wrapped } from '../../src/commands/cli/table.ts';
+import { wrapped } from '../../src/process/table.ts';
 
 const screenWidth = 80;
 /** The longest reason, and a space. */

@@ -1,4 +1,4 @@
-import type { System } from '../../src/commands/cli/system.ts';
+import type { System } from '../../src/process/system.ts';
 
 interface FakeProcess {
   readonly program: string;

@@ -1,11 +1,11 @@
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { usingCluster, type Connected } from './connect.ts';
-import type { PersonConnection } from './connection.ts';
-import { problemLine } from './exit.ts';
-import { formatted, type OutputFormat } from './output.ts';
-import { stopSignal, type System } from './system.ts';
-import { proseWidth } from './table.ts';
+import { usingCluster, type Connected } from '../../process/connect.ts';
+import type { PersonConnection } from '../../process/connection.ts';
+import { problemLine } from '../../process/exit.ts';
+import { formatted, type OutputFormat } from '../../process/output.ts';
+import { stopSignal, type System } from '../../process/system.ts';
+import { proseWidth } from '../../process/table.ts';
 
 /** A result that a command reads from the cluster and prints: once, or again after each change. */
 interface Live<S, V extends object> {

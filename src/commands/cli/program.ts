@@ -1,17 +1,17 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { errorLine } from '../../runtime/errors.ts';
 import { printable, printableLines } from '../../runtime/text/printable.ts';
-import { agentCommand } from '../agent/command.ts';
+import { agentCommand } from '../../daemon/agent/command.ts';
 import { completionCommand } from '../completion/command.ts';
-import { controllerCommand } from '../controller/command.ts';
-import { withMissingRight } from './denied.ts';
-import { exitCode, problemLine, UsageError } from './exit.ts';
-import { helpOf } from './help.ts';
+import { controllerCommand } from '../../daemon/controller/command.ts';
+import { withMissingRight } from '../../process/denied.ts';
+import { exitCode, problemLine, UsageError } from '../../process/exit.ts';
+import { helpOf } from '../../process/help.ts';
 import { planCommand } from '../plan/command.ts';
 import { reportCommand } from '../report/command.ts';
 import { snapshotCommand } from '../snapshot/command.ts';
 import { statusCommand } from '../status/command.ts';
-import type { System } from './system.ts';
+import type { System } from '../../process/system.ts';
 import { topCommand } from '../top/command.ts';
 import { versionCommand, versionLine } from '../version/command.ts';
 import { whyCommand } from '../why/command.ts';
@@ -34,9 +34,11 @@ export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   versionCommand(system),
   controllerCommand(
     system,
-    async () => (await import('../controller/controller.ts')).runController,
+    async () => (await import('../../daemon/controller/controller.ts')).runController,
   ).helpGroup(inCluster),
-  agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent).helpGroup(inCluster),
+  agentCommand(system, async () => (await import('../../daemon/agent/agent.ts')).runAgent).helpGroup(
+    inCluster,
+  ),
 ];
 
 /** The whole command line. Errors are one line each on standard error. */

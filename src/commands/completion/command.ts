@@ -1,6 +1,6 @@
 import { Argument } from '@commander-js/extra-typings';
-import { LenientCommand } from '../cli/option.ts';
-import type { System } from '../cli/system.ts';
+import { LenientCommand } from '../../process/option.ts';
+import type { System } from '../../process/system.ts';
 
 const about = `Generates a shell completion script. It completes commands, options, their values, files, directories, and the names of contexts, namespaces, nodes and pods. The script runs the program for each completion, so it remains valid when dustpan is updated.
 

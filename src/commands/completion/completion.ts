@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { isNamed, list, plainWords } from '../cli/option.ts';
+import { isNamed, list, plainWords } from '../../process/option.ts';
 
 interface Candidate {
   readonly word: string;

@@ -2,10 +2,10 @@ import { readKubeconfig } from '../../kube/auth/kubeconfig-file.ts';
 import { kubeconfigFiles } from '../../kube/auth/load.ts';
 import { asObject, asObjects, asText, parseJson } from '../../kube/codec/json.ts';
 import { acceptMetadataList } from '../../kube/http/media-types.ts';
-import { usingCluster } from '../cli/connect.ts';
-import { personConnection, withConnection, type PersonConnection } from '../cli/connection.ts';
-import { LenientCommand, text } from '../cli/option.ts';
-import type { System } from '../cli/system.ts';
+import { usingCluster } from '../../process/connect.ts';
+import { personConnection, withConnection, type PersonConnection } from '../../process/connection.ts';
+import { LenientCommand, text } from '../../process/option.ts';
+import type { System } from '../../process/system.ts';
 import { only, type Completion, type Objects } from './completion.ts';
 
 /** Nobody waits longer for names at the cursor. */

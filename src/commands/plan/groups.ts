@@ -1,7 +1,7 @@
 import { evictionSignals } from '../../api/local-storage.ts';
 import { containerRemoveReasons, imageRemoveReasons, podDeleteReasons } from '../../api/reasons.ts';
-import { hardSpace } from '../cli/table.ts';
-import type { Decision, PlanDocument, Totals } from './document.ts';
+import { hardSpace } from '../../process/table.ts';
+import type { Decision, PlanDocument, Totals } from '../../evaluation/plan/document.ts';
 
 /** The objects of one unit in one place that have the same fate. */
 export interface Group {

@@ -1,7 +1,7 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
-import { ageText, columns, type Column } from '../cli/table.ts';
-import type { PlanDocument, Totals } from './document.ts';
+import { ageText, columns, type Column } from '../../process/table.ts';
+import type { PlanDocument, Totals } from '../../evaluation/plan/document.ts';
 
 /** A node of which only its agent's report was read. */
 interface ReportedNode {

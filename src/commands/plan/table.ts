@@ -1,7 +1,14 @@
 import { counted } from '../../gc/reasons/words.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
-import { columns, paragraph as paragraphOf, red, shortId, spanText, type Column } from '../cli/table.ts';
+import {
+  columns,
+  paragraph as paragraphOf,
+  red,
+  shortId,
+  spanText,
+  type Column,
+} from '../../process/table.ts';
 import type {
   Decision,
   PlanDocument,
@@ -10,9 +17,9 @@ import type {
   PolicyCount,
   Summary,
   Totals,
-} from './document.ts';
+} from '../../evaluation/plan/document.ts';
 import { groupsOf, placeText, type Group } from './groups.ts';
-import { modeChangeText } from './changes.ts';
+import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import { degradedTrouble, reportedLines } from './reported.ts';
 
 const margin = '  ';

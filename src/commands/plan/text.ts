@@ -1,5 +1,5 @@
-import { jsonText } from '../cli/output.ts';
-import type { PlanDocument } from './document.ts';
+import { jsonText } from '../../process/output.ts';
+import type { PlanDocument } from '../../evaluation/plan/document.ts';
 
 // Both writers yield pieces: the whole text of 100 000 decisions would take more memory than the pods.
 

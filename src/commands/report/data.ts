@@ -1,8 +1,8 @@
 import { isInodes } from '../../api/node-pressure.ts';
-import type { Decision, PlanDocument } from '../plan/document.ts';
-import { objectKey } from '../plan/changes.ts';
-import type { IsShown } from '../plan/filter.ts';
-import { stuckIn, type StuckView } from '../plan/stuck.ts';
+import type { Decision, PlanDocument } from '../../evaluation/plan/document.ts';
+import { objectKey } from '../../evaluation/plan/changes.ts';
+import type { IsShown } from '../../evaluation/plan/filter.ts';
+import { stuckIn, type StuckView } from '../../evaluation/plan/stuck.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usageData, type UsageData } from './usage.ts';

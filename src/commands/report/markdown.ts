@@ -1,7 +1,7 @@
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { modeChangeText } from '../plan/changes.ts';
-import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
+import { modeChangeText } from '../../evaluation/plan/changes.ts';
+import type { Changes, Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { policyText, usedShare, type ReportData, type Share } from './data.ts';
 import type { UsageBar, UsageData } from './usage.ts';

@@ -1,8 +1,8 @@
-import { UsageError } from '../cli/exit.ts';
-import { progressOf } from '../cli/progress.ts';
-import type { System } from '../cli/system.ts';
-import { listedOf, shownPods } from '../plan/filter.ts';
-import { planOf, readFacts } from '../plan/plan.ts';
+import { UsageError } from '../../process/exit.ts';
+import { progressOf } from '../../process/progress.ts';
+import type { System } from '../../process/system.ts';
+import { listedOf, shownPods } from '../../evaluation/plan/filter.ts';
+import { planOf, readFacts } from '../../evaluation/plan/plan.ts';
 import type { ReportConfig } from './command.ts';
 import { reportData } from './data.ts';
 import { reportHtml } from './html.ts';

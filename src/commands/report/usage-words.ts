@@ -1,5 +1,5 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { longSpanText } from '../cli/table.ts';
+import { longSpanText } from '../../process/table.ts';
 import { diskParts, type Curve, type DiskPart, type UsageBar } from './usage.ts';
 
 /** The name of each part of a disk, in the legend and in texts. */

@@ -1,10 +1,10 @@
-import { thisNode, withNode } from '../cli/config.ts';
-import { personConnection, withConnection } from '../cli/connection.ts';
-import { UsageError } from '../cli/exit.ts';
-import { LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
-import { progressOption } from '../cli/output.ts';
-import type { Load, System } from '../cli/system.ts';
-import { podFilterOf, withPodFilter } from '../plan/command.ts';
+import { thisNode, withNode } from '../../process/config.ts';
+import { personConnection, withConnection } from '../../process/connection.ts';
+import { UsageError } from '../../process/exit.ts';
+import { LenientCommand, onOff, type OptionsOf } from '../../process/option.ts';
+import { progressOption } from '../../process/output.ts';
+import type { Load, System } from '../../process/system.ts';
+import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 
 const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster to the new directory DIR, as lists in the format of kubectl. On a node, --cri-socket adds its images, containers, sandboxes, logs, directories and control groups of deleted pods, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster, for the time at which the snapshot was taken.
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:f
 import paths, { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import { nodeFiles } from '../../snapshot/file-names.ts';
-import { UsageError } from '../cli/exit.ts';
+import { UsageError } from '../../process/exit.ts';
 import { snapshotLists, type SnapshotPods } from './kinds.ts';
 
 interface SnapshotPlace {

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { ThisNode } from '../cli/config.ts';
-import { usingCluster } from '../cli/connect.ts';
-import type { PersonConnection } from '../cli/connection.ts';
-import { exitCode, problemLine } from '../cli/exit.ts';
-import type { System } from '../cli/system.ts';
+import type { ThisNode } from '../../process/config.ts';
+import { usingCluster } from '../../process/connect.ts';
+import type { PersonConnection } from '../../process/connection.ts';
+import { exitCode, problemLine } from '../../process/exit.ts';
+import type { System } from '../../process/system.ts';
 import type { NodeSnapshot } from './node.ts';
 import { usingNode } from './this-node.ts';
 

@@ -1,11 +1,11 @@
 import { isObject } from '../../api/json.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
-import type { ThisNode } from '../cli/config.ts';
-import { usingCluster } from '../cli/connect.ts';
-import { exitCode, problemLine, UsageError } from '../cli/exit.ts';
-import { progressOf } from '../cli/progress.ts';
-import { stopSignal, type System } from '../cli/system.ts';
+import type { ThisNode } from '../../process/config.ts';
+import { usingCluster } from '../../process/connect.ts';
+import { exitCode, problemLine, UsageError } from '../../process/exit.ts';
+import { progressOf } from '../../process/progress.ts';
+import { stopSignal, type System } from '../../process/system.ts';
 import { writeClusterPart, type ClusterPart } from './cluster.ts';
 import type { SnapshotConfig } from './command.ts';
 import { SnapshotDirectory } from './directory.ts';

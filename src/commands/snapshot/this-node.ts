@@ -5,10 +5,10 @@ import { StateFile } from '../../node/disk/state-file.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans-listing.ts';
-import { withKubelet } from '../agent/kubelet-usage.ts';
-import type { ThisNode } from '../cli/config.ts';
-import type { Connected } from '../cli/connect.ts';
-import { usingRuntime } from '../cli/node-runtime.ts';
+import { withKubelet } from '../../evaluation/node/kubelet.ts';
+import type { ThisNode } from '../../process/config.ts';
+import type { Connected } from '../../process/connect.ts';
+import { usingRuntime } from '../../evaluation/node/node-runtime.ts';
 import { NodeSnapshot } from './node.ts';
 
 interface NodeTools extends Pick<Connected, 'connection' | 'transport'> {

@@ -4,17 +4,17 @@ import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import type { RawFacts } from '../../kube/cache/objects.ts';
 import { jsonResource, policiesResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
 import { isForbidden, isNotFound } from '../../kube/http/transport.ts';
-import type { Connected } from '../cli/connect.ts';
-import type { PersonConnection } from '../cli/connection.ts';
-import { exitCode } from '../cli/exit.ts';
-import { listObjects } from '../cli/list-objects.ts';
+import type { Connected } from '../../process/connect.ts';
+import type { PersonConnection } from '../../process/connection.ts';
+import { exitCode } from '../../process/exit.ts';
+import { listObjects } from '../../process/list-objects.ts';
 import { showLive } from '../cli/live.ts';
-import type { OutputFormat } from '../cli/output.ts';
-import { readInstallation } from '../installation/read.ts';
+import type { OutputFormat } from '../../process/output.ts';
+import { readInstallation } from '../../evaluation/installation/read.ts';
 import { statusTable } from './table.ts';
-import type { StatusFacts, Trouble } from './trouble.ts';
+import type { StatusFacts, Trouble } from '../../evaluation/installation/trouble.ts';
 import { statusView, type StatusView } from './view.ts';
-import type { System } from '../cli/system.ts';
+import type { System } from '../../process/system.ts';
 
 export interface StatusConfig {
   readonly kube: PersonConnection;

@@ -1,9 +1,9 @@
-import { chart, isStarting } from '../installation/problems.ts';
+import { chart, isStarting } from '../../evaluation/installation/problems.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
-import { ageText, columns, paragraph, red, type Column } from '../cli/table.ts';
-import { isOfInstallation, type Trouble } from './trouble.ts';
+import { ageText, columns, paragraph, red, type Column } from '../../process/table.ts';
+import { isOfInstallation, type Trouble } from '../../evaluation/installation/trouble.ts';
 import type { StatusView } from './view.ts';
 
 interface Screen {

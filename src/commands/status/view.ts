@@ -3,11 +3,17 @@ import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import { isLed, whyNoAgents, type Controller, type Workload } from '../installation/facts.ts';
-import { excludedNodes } from '../installation/problems.ts';
+import { isLed, whyNoAgents, type Controller, type Workload } from '../../evaluation/installation/facts.ts';
+import { excludedNodes } from '../../evaluation/installation/problems.ts';
 import { fullestFirst } from '../top/nodes.ts';
-import { signsOf, type Signs } from './signs.ts';
-import { earliest, isOfInstallation, troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
+import { signsOf, type Signs } from '../../evaluation/installation/signs.ts';
+import {
+  earliest,
+  isOfInstallation,
+  troublesOf,
+  type StatusFacts,
+  type Trouble,
+} from '../../evaluation/installation/trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */
 export type StatusView = ReturnType<typeof statusView>;

@@ -1,11 +1,11 @@
 import { Argument } from '@commander-js/extra-typings';
-import { set } from '../cli/config.ts';
-import { personConnection, withConnection, type PersonConnection } from '../cli/connection.ts';
-import { UsageError } from '../cli/exit.ts';
-import { choice, LenientCommand, names, notObjectName, onOff, text } from '../cli/option.ts';
-import { colorOption, hasColours } from '../cli/output.ts';
-import type { Load, System } from '../cli/system.ts';
-import { podFilterOf, withPodFilter } from '../plan/command.ts';
+import { set } from '../../process/config.ts';
+import { personConnection, withConnection, type PersonConnection } from '../../process/connection.ts';
+import { UsageError } from '../../process/exit.ts';
+import { choice, LenientCommand, names, notObjectName, onOff, text } from '../../process/option.ts';
+import { colorOption, hasColours } from '../../process/output.ts';
+import type { Load, System } from '../../process/system.ts';
+import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 
 const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
 

@@ -4,10 +4,10 @@ import type { Identified } from '../../kube/cache/objects.ts';
 import { inJson, metadataResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
 import { isDenied, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
-import type { Connected } from '../cli/connect.ts';
-import { UsageError } from '../cli/exit.ts';
-import { listObjects } from '../cli/list-objects.ts';
-import { noNamespace } from '../plan/filter.ts';
+import type { Connected } from '../../process/connect.ts';
+import { UsageError } from '../../process/exit.ts';
+import { listObjects } from '../../process/list-objects.ts';
+import { noNamespace } from '../../evaluation/plan/filter.ts';
 import type { TopKind, TopQuestion } from './command.ts';
 import { fastest, largest, type TopFacts } from './facts.ts';
 

@@ -10,7 +10,7 @@ import {
   red,
   shortId,
   type Column,
-} from '../cli/table.ts';
+} from '../../process/table.ts';
 import { isAhead } from './facts.ts';
 import type { ImageRow } from './images.ts';
 import type { NamespaceRow } from './namespaces.ts';

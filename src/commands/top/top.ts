@@ -1,7 +1,7 @@
 import { keepYoungSmall } from '../../runtime/serving/v8-heap.ts';
-import { exitCode } from '../cli/exit.ts';
+import { exitCode } from '../../process/exit.ts';
 import { showLive } from '../cli/live.ts';
-import type { System } from '../cli/system.ts';
+import type { System } from '../../process/system.ts';
 import type { TopConfig } from './command.ts';
 import { readTop } from './read.ts';
 import { nameLines, topTable } from './table.ts';

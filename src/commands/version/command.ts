@@ -1,6 +1,6 @@
-import { LenientCommand } from '../cli/option.ts';
-import { formatted, outputOption } from '../cli/output.ts';
-import type { System } from '../cli/system.ts';
+import { LenientCommand } from '../../process/option.ts';
+import { formatted, outputOption } from '../../process/output.ts';
+import type { System } from '../../process/system.ts';
 import { platform, revision, version } from '../../runtime/version.ts';
 
 export const versionLine = (): string =>

@@ -2,11 +2,11 @@ import { formatDuration } from '../../runtime/text/duration.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
-import { ageText, shortId, wrapped } from '../cli/table.ts';
-import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
-import type { StuckView } from '../plan/stuck.ts';
-import type { NodeView } from './node.ts';
-import type { Removal } from './removed.ts';
+import { ageText, shortId, wrapped } from '../../process/table.ts';
+import type { Explanation, ExplanationDocument, Holder } from '../../evaluation/why/explain.ts';
+import type { StuckView } from '../../evaluation/plan/stuck.ts';
+import type { NodeView } from '../../evaluation/why/node.ts';
+import type { Removal } from '../../evaluation/why/removed.ts';
 
 const labelWidth = 11;
 const indent = 2;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { memoryFlags } from '../../../src/commands/agent/command.ts';
+import { memoryFlags } from '../../../src/daemon/agent/command.ts';
 import type { AuditEvent } from '../servers/audit.ts';
 import { serviceAccountGroups, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';

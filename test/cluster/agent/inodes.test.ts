@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { runDustpan } from '../servers/dustpan-command.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';

@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlanDocument } from '../../../src/commands/plan/document.ts';
-import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
+import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
+import type { ExplanationDocument } from '../../../src/evaluation/why/explain.ts';
 import { startAgent, stateFileOf } from './agent.ts';
 import { applyPolicy, archiveOf, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
 import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';

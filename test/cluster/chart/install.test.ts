@@ -10,7 +10,7 @@ import { runCommand, type CommandResult } from '../servers/command.ts';
 import { apply, helm, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 import { busyboxImage, image } from '../node/image.ts';
-import type { PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import { policyManifest } from '../../manifests.ts';
 import { missingLines, shownCommands } from '../../shown-output.ts';
 import { repositoryRoot } from '../repository.ts';

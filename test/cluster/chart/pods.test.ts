@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { agentOptions, memoryEnvironment, memoryFlags } from '../../../src/commands/agent/command.ts';
-import { controllerOptions } from '../../../src/commands/controller/command.ts';
+import { agentOptions, memoryEnvironment, memoryFlags } from '../../../src/daemon/agent/command.ts';
+import { controllerOptions } from '../../../src/daemon/controller/command.ts';
 import { problemOf } from '../../fakes/command-line.ts';
 import { only, render, ruleLines, template, workload, type RenderOptions } from './chart.ts';
 

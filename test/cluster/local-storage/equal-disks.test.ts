@@ -2,7 +2,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import { applyPolicy, archiveOf, idleKubelet, keepingContainers } from '../agent/environment.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statfsSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import { startAgent, stateFileOf } from '../agent/agent.ts';
 import {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { runDustpan } from '../servers/dustpan-command.ts';
 

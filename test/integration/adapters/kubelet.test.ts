@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterConnection } from '../../../src/kube/auth/credentials.ts';
 import type { TlsMaterial } from '../../../src/kube/http/endpoint.ts';
-import { defaultKubeletEndpoint } from '../../../src/commands/cli/config.ts';
+import { defaultKubeletEndpoint } from '../../../src/process/config.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { certify } from '../../certificate.ts';

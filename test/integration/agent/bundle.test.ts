@@ -40,7 +40,7 @@ function modulesOf(entry: string, kinds: readonly string[]): string[] {
 }
 
 const atOnce = ['import-statement'];
-const agent = 'src/commands/agent/agent.ts';
+const agent = 'src/daemon/agent/agent.ts';
 
 test.each([
   {
@@ -65,7 +65,7 @@ test.each([
   },
 ])('$name', ({ entry, kinds = atOnce, loaded, never }) => {
   const modules = modulesOf(entry, kinds);
-  expect(modulesOf('src/commands/controller/controller.ts', atOnce).join('\n')).toContain(
+  expect(modulesOf('src/daemon/controller/controller.ts', atOnce).join('\n')).toContain(
     '@dot-i/k8s-operator',
   );
   expect(modules.join('\n')).toMatch(loaded);

@@ -1,4 +1,4 @@
-import { memoryFlags } from '../../../src/commands/agent/command.ts';
+import { memoryFlags } from '../../../src/daemon/agent/command.ts';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

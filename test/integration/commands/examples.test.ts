@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import { expectedOf, foldersOf, planArguments } from './cases.ts';
 import { examples, planned } from './plan/fixture.ts';
 

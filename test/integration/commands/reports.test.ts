@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { PlanDocument } from '../../../src/commands/plan/document.ts';
-import type { Explanation, ExplanationDocument } from '../../../src/commands/why/explain.ts';
+import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
+import type { Explanation, ExplanationDocument } from '../../../src/evaluation/why/explain.ts';
 import { expectedOf, foldersOf, planArguments } from './cases.ts';
 import { dustpan } from './plan/fixture.ts';
 

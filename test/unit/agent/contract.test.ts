@@ -4,7 +4,7 @@ import { governNode } from '../../../src/api/policy/node-governance.ts';
 import { hasPressureRule, hasStorageRule } from '../../../src/api/policy/matching.ts';
 import type { InvalidPolicy, NodesPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { NodePassReport, NodeUnit } from '../../../src/api/report/node-pass.ts';
-import { planUnits } from '../../../src/commands/plan/units.ts';
+import { planUnits } from '../../../src/evaluation/plan/units.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import type { NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';

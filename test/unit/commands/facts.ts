@@ -9,8 +9,8 @@ import {
   type Policy,
   type TerminatedPolicy,
 } from '../../../src/api/policy/policy.ts';
-import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
-import { planUnits } from '../../../src/commands/plan/units.ts';
+import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
+import { planUnits } from '../../../src/evaluation/plan/units.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import type { NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
 import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';

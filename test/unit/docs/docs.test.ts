@@ -174,7 +174,11 @@ const reasonsIn = (file: string): readonly string[] =>
   );
 
 test.each([
-  { file: 'src/commands/status/trouble.ts', part: 'Problems that only status finds', some: 'NodesBehind' },
+  {
+    file: 'src/evaluation/installation/trouble.ts',
+    part: 'Problems that only status finds',
+    some: 'NodesBehind',
+  },
   { file: 'src/controllers/policystatus/claims.ts', part: 'Conditions of a GCPolicy', some: 'Tripped' },
   { file: 'src/controllers/policystatus/hold.ts', part: 'Conditions of a GCPolicy', some: 'NodesHolding' },
   { file: 'src/controllers/budgets/words.ts', part: 'Conditions of a GCPolicy', some: 'UsageUnknown' },

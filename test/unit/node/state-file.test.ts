@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { StateDirectory } from '../../../src/commands/agent/state.ts';
+import { StateDirectory } from '../../../src/daemon/agent/state.ts';
 import { StateFile } from '../../../src/node/disk/state-file.ts';
 import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/disk/state-format.ts';
 import { silentLogger } from '../../fakes/logger.ts';

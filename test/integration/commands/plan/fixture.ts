@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
+import type { PlanDocument } from '../../../../src/evaluation/plan/document.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { startCriSandbox, type CriSandbox } from '../../../sandbox/cri/server.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Decision } from '../../../../src/commands/plan/document.ts';
+import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dump } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import type { Decision } from '../../../../src/commands/plan/document.ts';
+import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import { dustpan, list, planned, policy, inputOfEachTest } from './fixture.ts';
 
 const input = inputOfEachTest();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentEnvironment } from '../../agent/environment.ts';
-import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
+import type { PlanDocument } from '../../../../src/evaluation/plan/document.ts';
 import { built } from '../../built.ts';
 import { dustpan } from '../plan/fixture.ts';
 

@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { nameText, objectText } from '../../../../src/commands/plan/table.ts';
-import type { ExplanationDocument } from '../../../../src/commands/why/explain.ts';
+import type { ExplanationDocument } from '../../../../src/evaluation/why/explain.ts';
 import { dustpan, list, planned, inputOfEachTest } from '../plan/fixture.ts';
 
 const input = inputOfEachTest();

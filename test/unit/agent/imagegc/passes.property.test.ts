@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { governNode } from '../../../../src/api/policy/node-governance.ts';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { node as nodeFacts, nodesRules, policy } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';

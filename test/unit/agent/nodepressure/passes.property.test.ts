@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { governNode } from '../../../../src/api/policy/node-governance.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { chooseAgents } from '../../../../src/commands/agent-pod/find.ts';
-import { agentPodOf, snapshotCommand, type AgentPod } from '../../../../src/commands/agent-pod/pod.ts';
+import { chooseAgents } from '../../../../src/evaluation/node/agent-find.ts';
+import { agentPodOf, snapshotCommand, type AgentPod } from '../../../../src/evaluation/node/agent-pod.ts';
 
 test('no command runs in a pod that is being deleted', () => {
   const pod = (metadata: object): object => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { personConnection, withConnection } from '../../../../src/commands/cli/connection.ts';
-import { LenientCommand } from '../../../../src/commands/cli/option.ts';
+import { personConnection, withConnection } from '../../../../src/process/connection.ts';
+import { LenientCommand } from '../../../../src/process/option.ts';
 import { parsed } from '../../../fakes/command-line.ts';
 
 const command = () => withConnection(new LenientCommand('plan'));

@@ -10,7 +10,7 @@ import {
   onOff,
   text,
   filled,
-} from '../../../../src/commands/cli/option.ts';
+} from '../../../../src/process/option.ts';
 import { parsed } from '../../../fakes/command-line.ts';
 
 const help = 'An option.';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { withCluster } from '../../../../src/commands/cli/config.ts';
-import { problemLine, UsageError } from '../../../../src/commands/cli/exit.ts';
-import { LenientCommand } from '../../../../src/commands/cli/option.ts';
-import { fitted, paragraph, wrapped } from '../../../../src/commands/cli/table.ts';
-import { yamlText } from '../../../../src/commands/cli/yaml-text.ts';
-import type { Decision, PlanDocument } from '../../../../src/commands/plan/document.ts';
+import { withCluster } from '../../../../src/process/config.ts';
+import { problemLine, UsageError } from '../../../../src/process/exit.ts';
+import { LenientCommand } from '../../../../src/process/option.ts';
+import { fitted, paragraph, wrapped } from '../../../../src/process/table.ts';
+import { yamlText } from '../../../../src/process/yaml-text.ts';
+import type { Decision, PlanDocument } from '../../../../src/evaluation/plan/document.ts';
 import { planTable } from '../../../../src/commands/plan/table.ts';
 import { planJson, planYaml } from '../../../../src/commands/plan/text.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { currentSystem, withCluster } from '../../../../src/commands/cli/config.ts';
-import { LenientCommand, text } from '../../../../src/commands/cli/option.ts';
+import { currentSystem, withCluster } from '../../../../src/process/config.ts';
+import { LenientCommand, text } from '../../../../src/process/option.ts';
 import { commandsOf } from '../../../../src/commands/cli/program.ts';
 import { ran as ranHere } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Progress } from '../../../../src/commands/cli/progress.ts';
+import { Progress } from '../../../../src/process/progress.ts';
 import { hostile, raw } from '../../../hostile.ts';
 
 /** What is written: steps and phases at these times, and then the end. */

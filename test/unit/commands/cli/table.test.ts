@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitted } from '../../../../src/commands/cli/table.ts';
+import { fitted } from '../../../../src/process/table.ts';
 
 const nginx = 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f';
 const monorepo = 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Argument, Command } from '@commander-js/extra-typings';
 import { completionOf } from '../../../../src/commands/completion/completion.ts';
-import { choice, LenientCommand, list, onOff, text } from '../../../../src/commands/cli/option.ts';
+import { choice, LenientCommand, list, onOff, text } from '../../../../src/process/option.ts';
 import { commandsOf } from '../../../../src/commands/cli/program.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';

@@ -5,13 +5,13 @@ import type {
   OwnPod,
   Warning,
   Workload,
-} from '../../../../src/commands/installation/facts.ts';
+} from '../../../../src/evaluation/installation/facts.ts';
 import {
   blockedWork,
   excludedNodes,
   installationProblems,
   type InstallationProblem,
-} from '../../../../src/commands/installation/problems.ts';
+} from '../../../../src/evaluation/installation/problems.ts';
 import { controllerRights, leaseRight } from '../../../../src/api/policy/needs.ts';
 import { clusterLease } from '../../../../src/kube/lease/cluster-leader.ts';
 import {

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { isLed, waitsFor, type Controller, type Lease } from '../../../../src/commands/installation/facts.ts';
+import {
+  isLed,
+  waitsFor,
+  type Controller,
+  type Lease,
+} from '../../../../src/evaluation/installation/facts.ts';
 import { controller, lease, minutesAgo } from '../status/fixtures.ts';
 
 const other: Lease = { ...lease, holder: 'second-controller-5f_1', holderNamespace: 'second' };

@@ -1,4 +1,4 @@
-import type { Decision, PlanDocument } from '../../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument } from '../../../../src/evaluation/plan/document.ts';
 
 type Known = Pick<Decision, 'unit' | 'verdict' | 'reason' | 'object'>;
 

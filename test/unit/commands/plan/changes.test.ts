@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { changesBetween } from '../../../../src/commands/plan/changes.ts';
-import type { Decision, PlanObject } from '../../../../src/commands/plan/document.ts';
+import { changesBetween } from '../../../../src/evaluation/plan/changes.ts';
+import type { Decision, PlanObject } from '../../../../src/evaluation/plan/document.ts';
 import { decision, plan } from './builders.ts';
 
 const pod = (uid: string): PlanObject => ({

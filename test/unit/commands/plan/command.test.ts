@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { LenientCommand } from '../../../../src/commands/cli/option.ts';
-import { planConfig, withNodeNames, withNodes, withPlan } from '../../../../src/commands/plan/command.ts';
+import { LenientCommand } from '../../../../src/process/option.ts';
+import { planConfig, withNodeNames, withNodes, withPlan } from '../../../../src/commands/cli/plan-options.ts';
 import { parsed } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../../src/api/policy/policy-spec.ts';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import type { JobFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, now, owner } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';

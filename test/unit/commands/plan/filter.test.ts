@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../../../../src/commands/cli/exit.ts';
-import type { Decision } from '../../../../src/commands/plan/document.ts';
-import { checkNamespace, goneNotes, listedOf, shownPart } from '../../../../src/commands/plan/filter.ts';
-import type { PodFilter } from '../../../../src/commands/plan/filter.ts';
+import { UsageError } from '../../../../src/process/exit.ts';
+import type { Decision } from '../../../../src/evaluation/plan/document.ts';
+import { checkNamespace, goneNotes, listedOf, shownPart } from '../../../../src/evaluation/plan/filter.ts';
+import type { PodFilter } from '../../../../src/evaluation/plan/filter.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { labelled, pod } from '../../../builders.ts';
 import { byUid, factsOf, namespaceOf } from '../facts.ts';

@@ -4,10 +4,10 @@ import {
   imageListNotes,
   notesOn as notesAt,
   paceNotes,
-} from '../../../../src/commands/plan/notes.ts';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
+} from '../../../../src/evaluation/plan/notes.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import type { Decision } from '../../../../src/commands/plan/document.ts';
+import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import { labelled, node as testNode, now, pod, policy } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Decision, PlanDocument, PlanObject, Totals } from '../../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument, PlanObject, Totals } from '../../../../src/evaluation/plan/document.ts';
 import { nameText, planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
 import { decision, plan } from './builders.ts';
 

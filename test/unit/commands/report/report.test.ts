@@ -7,7 +7,7 @@ import { reportData } from '../../../../src/commands/report/data.ts';
 import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
 import { usageSection } from '../../../../src/commands/report/usage-html.ts';
 import { usageData } from '../../../../src/commands/report/usage.ts';
-import type { Decision } from '../../../../src/commands/plan/document.ts';
+import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import type { ReportedUsage } from '../../../../src/kube/cache/reports-with-usage.ts';
 import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { minutesAgo, node, pod } from '../../../builders.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { UsageError } from '../../../../src/commands/cli/exit.ts';
+import { UsageError } from '../../../../src/process/exit.ts';
 import { writeClusterPart } from '../../../../src/commands/snapshot/cluster.ts';
 import { snapshotLists } from '../../../../src/commands/snapshot/kinds.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';

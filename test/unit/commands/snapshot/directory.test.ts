@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { UsageError } from '../../../../src/commands/cli/exit.ts';
+import { UsageError } from '../../../../src/process/exit.ts';
 import { isWithin, SnapshotDirectory } from '../../../../src/commands/snapshot/directory.ts';
 
 let root: string;

@@ -8,7 +8,7 @@ import type {
   Installation,
   OwnNode,
   Workload,
-} from '../../../../src/commands/installation/facts.ts';
+} from '../../../../src/evaluation/installation/facts.ts';
 import { statusView as viewOf, type StatusView } from '../../../../src/commands/status/view.ts';
 import type { NodeGCReport, NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Installation } from '../../../../src/commands/installation/facts.ts';
-import type { StatusFacts } from '../../../../src/commands/status/trouble.ts';
+import type { Installation } from '../../../../src/evaluation/installation/facts.ts';
+import type { StatusFacts } from '../../../../src/evaluation/installation/trouble.ts';
 import { statusView } from '../../../../src/commands/status/view.ts';
 import {
   agents,

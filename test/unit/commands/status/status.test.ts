@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { GCPolicy } from '../../../../src/api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { ageText } from '../../../../src/commands/cli/table.ts';
+import { ageText } from '../../../../src/process/table.ts';
 import type { Right } from '../../../../src/api/policy/needs.ts';
-import type { Installation } from '../../../../src/commands/installation/facts.ts';
+import type { Installation } from '../../../../src/evaluation/installation/facts.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
 import {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { NodesPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Reason } from '../../../../src/api/reasons.ts';
-import { listed, type Decision, type PlanObject } from '../../../../src/commands/plan/document.ts';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
-import { explain, type ExplanationDocument } from '../../../../src/commands/why/explain.ts';
-import type { Question } from '../../../../src/commands/why/question.ts';
+import { listed, type Decision, type PlanObject } from '../../../../src/evaluation/plan/document.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
+import { explain, type ExplanationDocument } from '../../../../src/evaluation/why/explain.ts';
+import type { Question } from '../../../../src/evaluation/why/question.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
-import { findTarget } from '../../../../src/commands/why/target.ts';
+import { findTarget } from '../../../../src/evaluation/why/target.ts';
 import type { Decision as Planned, Unit } from '../../../../src/gc/decision.ts';
 import type { Why } from '../../../../src/gc/words.ts';
 import { everything, now } from '../../../builders.ts';

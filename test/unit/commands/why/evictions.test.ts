@@ -1,6 +1,6 @@
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { evictionKeepReasons, type EvictionKeepReason } from '../../../../src/api/reasons.ts';
-import { listed } from '../../../../src/commands/plan/document.ts';
+import { listed } from '../../../../src/evaluation/plan/document.ts';
 import type {
   DeferralReason,
   EvictionFacts,

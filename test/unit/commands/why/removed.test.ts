@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { questionOf, type NodeQuestion } from '../../../../src/commands/why/question.ts';
-import { podRemovalOf, removalsOf, type Removal } from '../../../../src/commands/why/removed.ts';
+import { questionOf, type NodeQuestion } from '../../../../src/evaluation/why/question.ts';
+import { podRemovalOf, removalsOf, type Removal } from '../../../../src/evaluation/why/removed.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import type { Collection } from '../../../../src/kube/events/collected-events.ts';
 import { removedObject } from '../../agent/report/builders.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
-import { explain } from '../../../../src/commands/why/explain.ts';
-import { questionOf } from '../../../../src/commands/why/question.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
+import { explain } from '../../../../src/evaluation/why/explain.ts';
+import { questionOf } from '../../../../src/evaluation/why/question.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
-import { findTarget } from '../../../../src/commands/why/target.ts';
+import { findTarget } from '../../../../src/evaluation/why/target.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { PodPart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, image } from '../../../fakes/runtime.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { isInvalid } from '../../../../src/api/policy/policy.ts';
-import { planUnits } from '../../../../src/commands/plan/units.ts';
+import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import { isTerminated } from '../../../../src/controllers/podgc/facts.ts';
 import { PolicyStatusController } from '../../../../src/controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../../../src/controllers/policystatus/metrics.ts';

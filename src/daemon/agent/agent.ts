@@ -1,0 +1,269 @@
+import { once } from 'node:events';
+import { Registry } from 'prom-client';
+import { criRuntime } from '../../cri/client.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
+import { foreignBecause } from '../../cri/kubelets-runtime.ts';
+import { agentRights } from '../../api/policy/needs.ts';
+import { OwnRights } from '../../kube/auth/own-rights.ts';
+import { EventRecorder } from '../../kube/events/event-recorder.ts';
+import { reportingControllers } from '../../kube/events/recorder.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { loop } from '../../runtime/scheduling/loop.ts';
+import { Wake } from '../../runtime/scheduling/wake.ts';
+import type { Check } from '../../runtime/serving/health.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { createLogger } from '../../runtime/logging/winston-logger.ts';
+import { agentCaches, type AgentCaches } from './caches.ts';
+import type { AgentConfig } from './command.ts';
+import { AgentLoops, type Passes } from './loops.ts';
+import { agentMetrics, type AgentMetrics } from './metrics.ts';
+import { RuntimeWatch, waitForSocket } from './runtime.ts';
+import { StateDirectory } from './state.ts';
+import { buildAgentUnits } from './units.ts';
+import { connect, type Connected } from '../../process/connect.ts';
+import { exitCode } from '../../process/exit.ts';
+import { checkAccess } from '../preflight.ts';
+import { startServers } from '../servers.ts';
+import { stopSignal } from '../../process/system.ts';
+import { revision, version } from '../../runtime/version.ts';
+
+/** Runs the agent of one node until SIGTERM; resolves with 0. */
+export async function runAgent(config: AgentConfig): Promise<number> {
+  const log = createLogger({ format: config.logFormat, verbosity: config.v });
+  const stop = stopSignal((signal) => {
+    log.info({ signal }, 'stopping agent');
+  });
+  const registry = new Registry();
+  const metrics = agentMetrics(registry);
+  const refusals = new Refusals();
+  const cluster = await connect(config, (call) => {
+    metrics.call(call);
+    if (call.code === '403') refusals.note();
+  });
+  log.info(
+    { version, revision, cluster: cluster.connection.source, node: config.nodeName },
+    'starting agent',
+  );
+  await checkAccess({ transport: cluster.transport, needed: neededOn(config.nodeName), log }, stop);
+  if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log, refusals }, stop).run();
+  cluster.close();
+  log.info({}, 'stopped agent');
+  return exitCode.ok;
+}
+
+interface Base {
+  readonly config: AgentConfig;
+  readonly cluster: Connected;
+  readonly registry: Registry;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+  readonly refusals: Refusals;
+}
+
+/** Whether the API server has refused a request for a missing right since the last review. */
+class Refusals {
+  readonly wake = new Wake();
+  isNew = false;
+
+  note(): void {
+    this.isNew = true;
+    this.wake.trigger();
+  }
+}
+
+const rightsPeriodMs = 60_000;
+
+/** The lists that the agent of this node cannot work without. */
+function neededOn(nodeName: string) {
+  // Only the permission matters: version 0 is served from the API server's memory, and hardly any pod has the name of its node.
+  const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
+  return [
+    { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
+    { path: '/api/v1/pods', query: ofNode(`spec.nodeName=${nodeName},metadata.name=${nodeName}`) },
+  ];
+}
+
+/** Parts of the 5 s that a stop may take: removals that have begun, then their report (Events have 3 s meanwhile). */
+const lastRemovalsMs = 1_500;
+const lastReportMs = 1_500;
+
+/** The parts of a running agent. */
+class Agent {
+  readonly #base: Base;
+  readonly #stop: AbortSignal;
+  readonly #loops: AgentLoops;
+  readonly #caches: AgentCaches;
+  readonly #recorder: EventRecorder;
+  readonly #state: StateDirectory;
+  readonly #rights: OwnRights;
+  #runtimeTrouble: () => string | undefined = () => 'no socket searched yet';
+
+  constructor(base: Base, stop: AbortSignal) {
+    const { config, cluster, metrics, log } = base;
+    this.#base = base;
+    this.#stop = stop;
+    this.#loops = new AgentLoops({
+      config,
+      clock,
+      random: Math.random,
+      log,
+      onResult: metrics.pass,
+      isCurrent: () => this.#caches.all.every(({ stale }) => stale === undefined),
+    });
+    this.#caches = agentCaches({
+      transport: cluster.transport,
+      clock,
+      random: Math.random,
+      log,
+      metrics: metrics.reflector,
+      nodeName: config.nodeName,
+      onNews: () => {
+        this.#loops.wakeAll(stop);
+      },
+    });
+    metrics.caches(this.#caches.all);
+    this.#rights = new OwnRights({
+      transport: cluster.transport,
+      onChange: metrics.missingRights,
+      log: log.named('rights'),
+    });
+    this.#recorder = eventRecorder(base);
+    this.#state = new StateDirectory(config.directories.state, log);
+  }
+
+  async run(): Promise<void> {
+    const { config, cluster, registry, log } = this.#base;
+    await this.#state.prepare();
+    const servers = await startServers({
+      config,
+      cluster,
+      registry,
+      log,
+      live: this.#loops.heartbeats,
+      ready: this.#readiness(),
+    });
+    const [watching, writing] = [new AbortController(), new AbortController()];
+    const work = [
+      this.#caches.run(watching.signal),
+      this.#recorder.run(writing.signal),
+      this.#reviewRights(watching.signal),
+    ];
+    try {
+      const socket = await this.#socket();
+      if (socket !== undefined) await this.#collect(socket, writing);
+    } finally {
+      watching.abort();
+      writing.abort();
+      await Promise.all([...work, ...servers.map((server) => server.close())]);
+    }
+  }
+
+  /** After a refusal, and then each minute until none is missing: thousands of agents must not ask without a cause. */
+  #reviewRights(signal: AbortSignal): Promise<void> {
+    const { refusals, log } = this.#base;
+    const review = (pass: AbortSignal): Promise<void> => {
+      refusals.isNew = false;
+      return this.#rights.review(agentRights, pass);
+    };
+    const isHeld = (): boolean => !refusals.isNew && this.#rights.missing.length === 0;
+    const options = { name: 'rights', intervalMs: rightsPeriodMs, quietRepeats: true, isHeld };
+    return loop(review, { ...options, clock, log, wake: refusals.wake }, signal);
+  }
+
+  #readiness(): readonly Check[] {
+    const runtime = { name: 'runtime', check: () => this.#runtimeTrouble() };
+    return [...this.#caches.checks, this.#rights, runtime, this.#state];
+  }
+
+  #socket(): Promise<string | undefined> {
+    const onTrouble = (line: string): void => {
+      this.#runtimeTrouble = () => line;
+    };
+    const { config, log } = this.#base;
+    return waitForSocket({ socket: config.criSocket, clock, log, onTrouble }, this.#stop);
+  }
+
+  async #collect(socket: string, writing: AbortController): Promise<void> {
+    const { config, metrics, log } = this.#base;
+    const deadlineMs = config.runtimeRequestTimeoutMs;
+    const cri = criRuntime({
+      socket,
+      deadlineMs,
+      statusDeadlineMs: Math.min(deadlineMs, statusMs),
+      onCall: metrics.runtimeCall,
+      foreignBecause: (identity) => {
+        const runtimeVersion = this.#caches.node()?.containerRuntimeVersion;
+        return foreignBecause(identity, { runtimeVersion, pods: this.#caches.pods() });
+      },
+    });
+    const watch = new RuntimeWatch({
+      runtime: cri,
+      socket,
+      log,
+      onReady: () => {
+        this.#loops.wakePasses(this.#stop);
+      },
+    });
+    this.#runtimeTrouble = () => watch.check();
+    const units = this.#units(cri, watch);
+    await this.#untilStopped(
+      this.#loops.run({ ...units, runtime: (signal) => watch.probe(signal) }, this.#stop),
+    );
+    // Events are flushed meanwhile.
+    writing.abort();
+    await units.report(AbortSignal.timeout(lastReportMs), true).catch((err: unknown) => {
+      log.warn({ err }, 'last report not written');
+    });
+    cri.close();
+  }
+
+  #units(runtime: ContainerRuntime, runtimeWatch: RuntimeWatch): Omit<Passes, 'runtime'> {
+    const onProgress = (): void => {
+      this.#loops.beat();
+    };
+    return buildAgentUnits({
+      ...this.#base,
+      caches: this.#caches,
+      missingRights: () => this.#rights.missing,
+      recorder: this.#recorder,
+      state: this.#state,
+      runtimeWatch,
+      onProgress,
+      runtime,
+      onPass: () => {
+        this.#loops.wakeReport();
+      },
+      alone: (pass, signal) => this.#loops.alone(pass, signal),
+    });
+  }
+
+  /** Waits for the end of removals that have begun, but not for a runtime that hangs. */
+  async #untilStopped(loops: Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const late = afterStop(this.#stop, ended.signal);
+    const outcome = await Promise.race([loops.then(() => 'ended'), late]);
+    ended.abort();
+    if (outcome !== 'ended') this.#base.log.warn({}, 'stopping while the container runtime is still at work');
+  }
+}
+
+/** Resolves `lastRemovalsMs` after the stop. */
+async function afterStop(stop: AbortSignal, ended: AbortSignal): Promise<void> {
+  if (!stop.aborted) await once(stop, 'abort', { signal: ended }).catch(() => undefined);
+  await clock.sleep(lastRemovalsMs, ended);
+}
+
+/** The runtime responds to these calls from its memory. */
+const statusMs = 10_000;
+
+function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
+  return new EventRecorder({
+    transport: cluster.transport,
+    clock,
+    log: log.named('events'),
+    random: Math.random,
+    reportingController: reportingControllers.agent,
+    reportingInstance: config.nodeName,
+    metrics: metrics.events,
+  });
+}

@@ -1,0 +1,330 @@
+import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
+import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
+import { rightsOf } from '../../api/policy/needs.ts';
+import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
+import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
+import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
+import { isStale, staleMinutes } from '../../api/report/fresh.ts';
+import {
+  blockedWork,
+  commandThatGrants,
+  installationProblems,
+  type InstallationProblem,
+} from './problems.ts';
+import { whyNoAgents, type Installation } from './facts.ts';
+import { troubledNodes } from './nodes.ts';
+
+/** What is read. undefined = it may not be read; `installation.unread` says so. */
+export interface StatusFacts {
+  readonly policies: readonly GCPolicy[] | undefined;
+  readonly reports: readonly NodeGCReport[] | undefined;
+  readonly installation: Installation;
+  /** The nodes whose own problems are listed. */
+  readonly nodes: Installation['nodes'];
+}
+
+/** One problem, with every object that has it. */
+export interface Trouble {
+  readonly kind: 'GCPolicy' | 'Node' | InstallationProblem['kind'];
+  readonly names: readonly string[];
+  /** The reason of the condition, or a reason of this command. */
+  readonly reason: string;
+  readonly message: string;
+  /** What mends it, or shows more. */
+  readonly command: string;
+  /** RFC 3339, the earliest of several times; null = not known. */
+  readonly since: string | null;
+  /** RFC 3339: when the oldest report that shows it was written; a problem may have ended since. null = no report shows it. */
+  readonly reportTime: string | null;
+}
+
+/** Whether it is a problem of dustpan itself. */
+export const isOfInstallation = ({ kind }: Pick<Trouble, 'kind'>): boolean =>
+  !['GCPolicy', 'Node', 'Blocked'].includes(kind);
+
+/** Worst first: something is not installed or does not run, a policy does nothing, a node does not work, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
+const severities = [
+  'Installation',
+  'Refused',
+  'NodeState',
+  'PolicyDegraded',
+  'NodeDegraded',
+  'AtRisk',
+  'Blocked',
+  'Held',
+  'Silent',
+  'Behind',
+] as const;
+
+interface Found {
+  readonly severity: (typeof severities)[number];
+  readonly reason: string;
+  readonly message: string;
+  readonly since?: string | undefined;
+  readonly reportTime?: string | undefined;
+  /** What mends it, or shows more. */
+  readonly command: string;
+}
+
+interface Named extends Found {
+  readonly kind: Trouble['kind'];
+  readonly name: string;
+}
+
+/** All problems, worst first; the same problem of several objects is listed once. `isLedUnseen`: a controller works whose Deployment was not found. */
+export function troublesOf(facts: StatusFacts, isLedUnseen: boolean, now: Date): readonly Trouble[] {
+  const { policies, reports, installation } = facts;
+  const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
+  const ranked = rankPolicies(read.map(({ parsed }) => parsed)).filter(isValid);
+  const late = whyNoAgents(installation) === undefined ? lateNodes(facts, now) : () => 0;
+  const all: readonly Named[] = [
+    ...installationProblems(installation, now, isLedUnseen).flatMap(({ names, ...problem }) =>
+      names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
+    ),
+    ...blockedWork(installation, requestedBy(reports), now).flatMap(({ names, ...problem }) =>
+      names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
+    ),
+    ...read.flatMap(({ stored, parsed }) =>
+      ofPolicy(stored, parsed, { ranked, late, installation, now }).map(
+        (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
+      ),
+    ),
+    ...ofNodes(facts, now),
+  ];
+  // The problems of the nodes themselves are more precise.
+  const areNodesNamed = all.some(({ severity }) => severity === 'NodeDegraded');
+  return grouped(all.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed)));
+}
+
+/** The problems of these nodes alone, as `troublesOf` has them. */
+export const nodeTroubles = (facts: NodesFacts, now: Date): readonly Trouble[] =>
+  grouped(ofNodes(facts, now));
+
+interface NodesFacts extends Pick<StatusFacts, 'reports'> {
+  readonly nodes: Parameters<typeof troubledNodes>[0];
+}
+
+/** By the nodes' own objects, and by the reports of their agents. */
+const ofNodes = ({ nodes, reports = [] }: NodesFacts, now: Date): readonly Named[] => [
+  ...troubledNodes(nodes).map((one) => ({ ...one, kind: 'Node', severity: 'NodeState' }) as const),
+  ...reports.flatMap((report) =>
+    ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
+  ),
+];
+
+/** Worst first; the same problem of several objects is listed once. */
+function grouped(shown: readonly Named[]): readonly Trouble[] {
+  const groups = new Map<string, [Named, ...Named[]]>();
+  for (const one of shown.toSorted((a, b) => rank(a) - rank(b))) {
+    const key = JSON.stringify([one.severity, one.kind, one.reason, one.message]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    // The command is that of the first name.
+    else if (one.name < group[0].name) group.unshift(one);
+    else group.push(one);
+  }
+  return [...groups.values()].map(troubleOf);
+}
+
+/** The UIDs of the pods whose eviction the nodes request; undefined = not all are known. */
+function requestedBy(reports: readonly NodeGCReport[] | undefined): ReadonlySet<string> | undefined {
+  const statuses = reports?.map(({ status = {} }) => status);
+  const isCut = statuses?.some(
+    ({ evictionRequests = [], evictionRequestCount = 0 }) => evictionRequestCount > evictionRequests.length,
+  );
+  if (statuses === undefined || isCut === true) return undefined;
+  return new Set(statuses.flatMap(({ evictionRequests = [] }) => evictionRequests.map(({ pod }) => pod.uid)));
+}
+
+const nameOf = ({ metadata }: GCPolicy | NodeGCReport): string => metadata?.name ?? '';
+const rank = ({ severity }: Found): number => severities.indexOf(severity);
+
+function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
+  const [{ kind, reason, message, command }] = group;
+  return {
+    kind,
+    reason,
+    message,
+    command,
+    names: group.map(({ name }) => name).toSorted(),
+    since: earliest(group.map(({ since }) => since)),
+    reportTime: earliest(group.map((one) => one.reportTime)),
+  };
+}
+
+/** The first of RFC 3339 times; null = none is known. */
+export const earliest = (times: readonly (string | null | undefined)[]): string | null =>
+  times.flatMap((time) => time ?? []).toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
+
+/** The time that the controller has to observe a new or changed policy. */
+const freshMs = 60_000;
+
+interface PolicyContext {
+  /** The valid policies. */
+  readonly ranked: readonly Policy[];
+  readonly late: LateNodes;
+  readonly installation: Installation;
+  readonly now: Date;
+}
+
+function ofPolicy(
+  policy: GCPolicy,
+  parsed: Policy | InvalidPolicy,
+  { ranked, late, installation, now }: PolicyContext,
+): readonly Found[] {
+  const { conditions } = policy.status ?? {};
+  const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
+  const describe = `kubectl describe gcpolicy ${nameOf(policy)}`;
+  const refused = conditionOf(conditions, 'Accepted', 'False');
+  if (isInvalid(parsed)) {
+    const message = invalidPolicyText(parsed);
+    const since = refused?.lastTransitionTime;
+    return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since, command: edit }];
+  }
+  const degraded = conditionOf(conditions, 'Degraded', 'True');
+  const grant =
+    degraded?.reason === 'MissingRights' ? commandThatGrants(rightsOf(parsed), installation) : undefined;
+  return [
+    ...found('Refused', refused, edit),
+    ...found('PolicyDegraded', degraded, grant ?? describe),
+    ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
+    ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
+    ...shadowed(
+      policy,
+      parsed,
+      ranked.slice(
+        0,
+        ranked.findIndex(({ name }) => name === parsed.name),
+      ),
+    ),
+    ...doubts(conditionOf(conditions, 'Accepted', 'True'), edit),
+    ...unseen(policy, now),
+    ...behind(policy, { late, now }),
+  ];
+}
+
+/** A part of the policy that matches nothing. The condition has been True since before, so its time is not that of the doubt. */
+const doubts = (accepted: Condition | undefined, command: string): readonly Found[] =>
+  accepted === undefined || accepted.reason === 'Valid'
+    ? []
+    : [{ severity: 'Held', reason: accepted.reason, message: accepted.message, command }];
+
+/** By the last status, too: an empty selection may be meant. */
+function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]): readonly Found[] {
+  const governs = (status?.pods?.governed ?? 0) > 0 || (status?.nodes?.desired ?? 0) > 0;
+  const names = shadowedBy(policy, above);
+  if (governs || names.length === 0) return [];
+  const message = `It governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything.`;
+  return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
+}
+
+const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid(policy);
+
+/** The time in which each agent reports under a new policy. */
+const reportedWithinMs = 5 * 60_000;
+
+/** How many nodes of a policy should have reported under its present version and have not; undefined = not known. */
+type LateNodes = (policy: GCPolicy) => number | undefined;
+
+/**
+ * An agent reports a change of its policy at once, and without one every few minutes: a report that is younger may be about to follow a change,
+ * of the policy or of another one. Without a report, or with an older one, the node is late, unless it has just become ready: a node that joins.
+ */
+function lateNodes({ policies, reports, nodes }: StatusFacts, now: Date): LateNodes {
+  if (policies === undefined || reports === undefined || nodes === undefined) return () => undefined;
+  const governorOf = nodeMatcher(rankPolicies(policies.map(parsePolicy)));
+  const byName = new Map(reports.map((report) => [nameOf(report), report.status]));
+  const governed = Map.groupBy(nodes, ({ labels }) => governorOf(labels)?.name);
+  return ({ metadata: { name = '', generation = 0 } = {} }) =>
+    (governed.get(name) ?? []).filter((node) => {
+      const { policy, reportTime = '' } = byName.get(node.name) ?? {};
+      const isCurrent = policy?.name === name && policy.observedGeneration >= generation;
+      const youngestMs = Math.max(Date.parse(reportTime) || 0, node.readyChangedAtMs ?? 0);
+      return !isCurrent && now.getTime() - youngestMs >= reportedWithinMs;
+    }).length;
+}
+
+function behind(policy: GCPolicy, { late, now }: Pick<PolicyContext, 'late' | 'now'>): readonly Found[] {
+  const { desired = 0, upToDate = 0 } = policy.status?.nodes ?? {};
+  const changedMs = Date.parse(changedTime(policy) ?? '') || 0;
+  const count = Math.min(desired - upToDate, late(policy) ?? Infinity);
+  if (count <= 0 || now.getTime() - changedMs < reportedWithinMs) return [];
+  const message = `${count} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
+  return [
+    { severity: 'Behind', reason: 'NodesBehind', message, command: 'kubectl get nodegcreports -o wide' },
+  ];
+}
+
+function unseen(policy: GCPolicy, now: Date): readonly Found[] {
+  const { metadata, status } = policy;
+  if ((status?.observedGeneration ?? -1) >= (metadata?.generation ?? 0)) return [];
+  const since = changedTime(policy);
+  if (since !== undefined && now.getTime() - Date.parse(since) < freshMs) return [];
+  const message = 'The controller has not seen the current version of the policy: is it running?';
+  return [{ severity: 'Silent', reason: 'NotObserved', message, since, command: logsOf('controller') }];
+}
+
+/** When the policy was written last, but for its status; undefined = not known. */
+function changedTime({ metadata }: GCPolicy): string | undefined {
+  const writes = asObjects(asObject(metadata)['managedFields'])
+    .filter(({ subresource }) => subresource === undefined)
+    .map(({ time }) => asText(time));
+  return [metadata?.creationTimestamp ?? '', ...writes]
+    .filter((time) => !Number.isNaN(Date.parse(time)))
+    .toSorted((a, b) => Date.parse(b) - Date.parse(a))[0];
+}
+
+function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
+  const { metadata, status } = report;
+  const { conditions } = status ?? {};
+  const since = status?.reportTime ?? metadata?.creationTimestamp;
+  const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
+  const name = nameOf(report);
+  const silent = { severity: 'Silent', reason: 'Stale', message, since, command: logsOf('agent') } as const;
+  const reported = [
+    ...found(
+      'NodeDegraded',
+      conditionOf(conditions, 'Degraded', 'True'),
+      `kubectl describe nodegcreport ${name}`,
+    ),
+    ...found(
+      'AtRisk',
+      conditionOf(conditions, 'PressureAhead', 'True'),
+      `dustpan top namespaces --node=${name}`,
+    ),
+    ...found('AtRisk', conditionOf(conditions, 'KeepListAtRisk', 'True'), `dustpan plan --node=${name}`),
+  ].map((one) => ({ ...one, reportTime: passTimeOf(one, status) ?? status?.reportTime }));
+  return isStale(since, now) ? [...reported, silent] : reported;
+}
+
+/** The results of a unit by the reasons of the condition: its values are those of the pass, which may be older than the report. */
+const resultsOf: Readonly<Partial<Record<string, string>>> = {
+  PassFailed: 'Failed',
+  TargetMissed: 'Short',
+  Undecided: 'Unknown',
+};
+
+const passTimeOf = ({ reason }: Found, status: NodeGCReport['status']): string | undefined =>
+  status?.units?.find(({ result }) => result === resultsOf[reason])?.lastPassTime;
+
+const logsOf = (component: string): string =>
+  `kubectl logs -A -l app.kubernetes.io/part-of=dustpan,app.kubernetes.io/component=${component} --tail=20`;
+
+type Condition = GCPolicyStatusCondition;
+
+const conditionOf = (
+  conditions: readonly Condition[] | undefined,
+  type: string,
+  status: Condition['status'],
+): Condition | undefined => conditions?.find((one) => one.type === type && one.status === status);
+
+function found(
+  severity: Found['severity'],
+  condition: Condition | undefined,
+  command: string,
+): readonly Found[] {
+  if (condition === undefined) return [];
+  const { reason, message, lastTransitionTime: since } = condition;
+  return [{ severity, reason, message, since, command }];
+}

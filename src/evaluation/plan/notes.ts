@@ -1,0 +1,298 @@
+import { hasCapacity } from '../../agent/imagegc/disk.ts';
+import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
+import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
+import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
+import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
+import { isFinished } from '../../api/pod-phase.ts';
+import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
+import { unmatchedNames, unmatchedPatterns, unmatchedSelectors } from '../../api/policy/unmatched.ts';
+import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import { hasTtl } from '../../controllers/podgc/ttl.ts';
+import { counted, firstOf, noImageText } from '../../gc/reasons/words.ts';
+import type { PlanInputs } from './inputs.ts';
+import type { PlanDocument } from './document.ts';
+import { reasonNotes } from './reason-notes.ts';
+
+/** What is not known, and the consequence; one sentence each. `concerns`: whether entries of this policy matter to the reader. */
+export function notesOn(
+  facts: PlanFacts,
+  now: Date,
+  concerns: (policy: Pick<Policy, 'name'>) => boolean,
+): readonly string[] {
+  const rules = rulesOf(facts);
+  const concerned = { ...facts, policies: facts.policies?.filter(concerns) };
+  return [
+    ...policyNotes(facts),
+    ...clusterNotes(facts),
+    ...selectorNotes(concerned),
+    ...patternNotes(concerned, now),
+    ...reasonNotes(concerned),
+    ...finishNotes(facts),
+    ...facts.parts.flatMap((part) => [...partNotes(part, rules), ...(rules.images ? sizeNotes(part) : [])]),
+    ...unreadNotes(facts),
+    ...reportNotes(facts),
+    ...facts.notes,
+  ];
+}
+
+function policyNotes({ policies }: PlanFacts): readonly string[] {
+  if (policies === undefined)
+    return [
+      'The policies are not known, so neither is what would be removed. To plan with a policy, add --policy FILE.',
+    ];
+  if (policies.length === 0) return ['There is no GCPolicy: nothing would be removed.'];
+  const valid = policies.filter((policy): policy is Policy => !isInvalid(policy));
+  return policies.flatMap((policy) => {
+    if (isInvalid(policy))
+      return [
+        invalidPolicyText({ ...policy, problems: policy.problems.slice(0, 1) }, `GCPolicy ${policy.name}`),
+      ];
+    const names = shadowedBy(policy, valid.slice(0, valid.indexOf(policy)));
+    return names.length === 0
+      ? []
+      : [
+          `GCPolicy ${policy.name} governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything. Only one policy governs an object.`,
+        ];
+  });
+}
+
+function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[] {
+  const consequences = [
+    ['Pods', pods, 'no pod is deleted or counts as gone, and no image is removed'],
+    [
+      'Nodes',
+      nodes,
+      'no pod counts as orphaned, nothing on a node is removed, and keep labels of nodes have no effect',
+    ],
+    ['Namespaces', namespaces, 'every pod is kept'],
+  ] as const;
+  return consequences.flatMap(([what, value, consequence]) =>
+    value === undefined ? [`${what} are not known: ${consequence}.`] : [],
+  );
+}
+
+/** Finished pods whose ttl the controller may count from an earlier time than this plan. */
+function finishNotes({ policies = [], pods }: PlanFacts): readonly string[] {
+  const hasRule = policies.some(
+    (one) => !isInvalid(one) && one.pods?.terminated && hasTtl(one.pods.terminated),
+  );
+  const unknown = [...(pods?.values() ?? [])].filter(
+    (pod) => isFinished(pod) && (pod.finishedAtMs ?? pod.finishedByMs) === undefined,
+  );
+  return unknown.length === 0 || !hasRule
+    ? []
+    : [
+        `${counted(unknown.length, 'finished pod')} without a finish time, in status and managedFields: this plan counts the ttl from now, the controller from its first observation, so it may delete earlier. kubectl leaves managedFields out, except with --show-managed-fields.`,
+      ];
+}
+
+/** Selectors of a policy that select nothing: spelling mistakes, most often. */
+function selectorNotes({ policies = [], part, nodes, namespaces, pods }: PlanFacts): readonly string[] {
+  const isWhole = part === undefined;
+  const cluster = {
+    nodes: nodes && [...nodes.values()],
+    namespaces: isWhole && namespaces !== undefined ? [...namespaces.values()] : undefined,
+    pods: isWhole && pods !== undefined ? [...pods.values()] : undefined,
+  };
+  return policies.flatMap((policy) =>
+    isInvalid(policy)
+      ? []
+      : [
+          ...unmatchedSelectors(policy, cluster).map(
+            ({ field, selects }) => `GCPolicy ${policy.name}: ${field} selects ${selects}: check its labels.`,
+          ),
+          ...unmatchedNames(policy, cluster.namespaces).map(({ field, entries }) => {
+            const names = entries.map((entry) => JSON.stringify(entry));
+            return `GCPolicy ${policy.name}: no namespace matches ${firstOf(names, maxNames)} of ${field}.`;
+          }),
+        ],
+  );
+}
+
+/** Image patterns of a policy that match no image on the nodes that it governs, as far as these were read: spelling mistakes, or no longer needed. */
+function patternNotes({ policies, nodes, parts }: PlanFacts, now: Date): readonly string[] {
+  const known = nodes && byName(nodes);
+  const governanceOf = nodeGovernance(policies);
+  const ruled = parts.flatMap(({ name, images = [] }) => {
+    const governed = nodeRule(governanceOf(known?.get(name)), 'imageGC');
+    return governed.kind === 'keep' || images.length === 0 ? [] : [{ ...governed, images }];
+  });
+  return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(([rule, ofRule]) => {
+    const images = distinctImages(ofRule.flatMap((one) => one.images));
+    const active = rule.remove.filter((entry) => !hasEnded(entry, now)).map(({ image }) => image);
+    const lists = {
+      ...unmatchedPatterns(rule, images),
+      remove: patternsThatSelectNone(active, images),
+    };
+    const texts = Object.entries(lists).flatMap(([list, patterns]) =>
+      patterns.length === 0 ? [] : [noImageText('on its nodes that were read', list, patterns)],
+    );
+    return texts.map((text) => `GCPolicy ${ofRule[0]?.policy.name ?? ''}: ${text}.`);
+  });
+}
+
+/** A smaller difference is no cause for doubt. */
+const unexplainedBytes = 2 ** 30;
+
+/** Whether the listed sizes of the images, by which a plan counts, explain what they use of the disk. */
+function sizeNotes({ name, images = [], disk }: NodePart): readonly string[] {
+  const listedBytes = distinctImages(images).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const { usedBytes = 0 } = disk ?? {};
+  // 0 = unknown, as of CRI-O.
+  if (usedBytes === 0 || usedBytes < 1.25 * listedBytes || usedBytes - listedBytes < unexplainedBytes)
+    return [];
+  return [
+    `Node ${name}: the runtime lists images of ${sizeText(listedBytes)}, and counts ${sizeText(usedBytes)} of image layers. It lists packed sizes, or the rest belongs to no listed image. A removal frees more than its listed size, so the agent, which measures the disk after each, may remove fewer images than this plan.`,
+  ];
+}
+
+/** Entries of the lists of images whose effect is easily misread. */
+export function imageListNotes({ policies = [] }: Pick<PlanFacts, 'policies'>, now: Date): readonly string[] {
+  return policies.flatMap((policy) => {
+    const { keep = [], remove = [] } = (isInvalid(policy) ? undefined : policy.nodes?.imageGC) ?? {};
+    const ended = remove.filter((entry) => hasEnded(entry, now)).map(({ image }) => image);
+    const effects = [
+      [
+        'keep',
+        keep.filter(isRepository),
+        ['keeps all tags (for one, write NAME:TAG)', 'keep all tags (for one, write NAME:TAG)'],
+      ],
+      ['remove', ended, ['has ended and removes nothing', 'have ended and remove nothing']],
+    ] as const;
+    return effects.flatMap(([list, entries, [ofOne, ofMore]]) => {
+      const names = entries.map((entry) => JSON.stringify(entry));
+      const effect = names.length === 1 ? ofOne : ofMore;
+      return names.length === 0
+        ? []
+        : [`GCPolicy ${policy.name}: ${firstOf(names, maxNames)} of nodes.imageGC.${list} ${effect}.`];
+    });
+  });
+}
+
+/** A plan lists every pod that is due; the controller evicts them one after the other. */
+export function paceNotes(decisions: PlanDocument['decisions']): readonly string[] {
+  const count = decisions.filter(({ verdict }) => verdict === 'Evict').length;
+  return count < 2
+    ? []
+    : [
+        `${count} pods are due for eviction. The controller paces them: a tenth of an owner's ready pods (at least one) a minute, less while its replacements are due again, and nodes.localStorageEviction.maxEvictionsPerMinute in the cluster.`,
+      ];
+}
+
+const maxNames = 3;
+
+/** One note for all nodes with the same problem. */
+function unreadNotes({ unread = [] }: PlanFacts): readonly string[] {
+  return [...Map.groupBy(unread, ({ problem }) => problem)].map(([problem, nodes]) => {
+    const names = nodes.map(({ name }) => name);
+    const subject = names.length === 1 ? 'Node' : 'Nodes';
+    return `${subject} ${firstOf(names, maxNames)} ${names.length === 1 ? 'was' : 'were'} not read: ${problem}.`;
+  });
+}
+
+function reportNotes({ policies = [], parts, usage, reports, moreNodes }: PlanFacts): readonly string[] {
+  const { length: count } = reports;
+  const isSilent = usage?.length === 0 && parts.length === 0;
+  if (isSilent && policies.some(({ nodes }) => nodes !== undefined))
+    return [
+      'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; if agents should run, dustpan status shows why one does not.',
+    ];
+  if (count === 0) return [];
+  const subject = count === 1 ? 'One node has' : `${count} nodes have`;
+  const advice = moreNodes === undefined ? '' : ` ${moreNodes}`;
+  return [`${subject} only totals, from the reports of the agents.${advice}`];
+}
+
+/** How to read more nodes of a cluster than these options do; undefined = they request all, or this node alone. */
+export function adviceOnNodes({ node, through }: Pick<PlanInputs, 'node' | 'through'>): string | undefined {
+  if (through === 'all') return undefined;
+  if (through !== undefined) return 'To list the objects of all nodes, use --nodes instead of --node.';
+  return node === undefined
+    ? 'To list the objects of a node, add --node NODE, or --nodes for all.'
+    : undefined;
+}
+
+/** Only facts that some policy has a rule for are worth a note. */
+function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules): readonly string[] {
+  const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
+  const { disk, containers: listed } = part;
+  const imageless = listed?.find((container) => imageOf(container) === '');
+  const unknown = [
+    [
+      'its images are not known (ListImages of the runtime)',
+      part.images === undefined,
+      images,
+      'no image is removed',
+    ],
+    [
+      'its containers are not known (ListContainers of the runtime)',
+      listed === undefined,
+      images || containers,
+      'no image, sandbox or log directory is removed',
+    ],
+    [
+      `the runtime does not report the image of container ${imageless?.name ?? ''} (${imageless?.id ?? ''})`,
+      imageless !== undefined,
+      images,
+      'no image is removed',
+    ],
+    [
+      'its sandboxes are not known (ListPodSandbox of the runtime)',
+      part.sandboxes === undefined,
+      containers,
+      'no container, sandbox or log directory is removed',
+    ],
+    [
+      'its logs are not known (/var/log/pods and /var/log/containers)',
+      part.logs === undefined,
+      containers,
+      'no log is removed',
+    ],
+    [
+      'its orphaned resources are not known (directories of the kubelet, control groups)',
+      part.orphans === undefined,
+      orphans,
+      'none of them is removed',
+    ],
+    [diskText(disk), !hasCapacity(disk), images, 'no image is removed for space'],
+    [
+      "the local storage usage of its pods is not known (the kubelet's /stats/summary)",
+      part.usage === undefined,
+      usage,
+      'no pod is evicted or warned about',
+    ],
+    [
+      'the usage history of its images is not known (state file of the agent)',
+      isForgetful,
+      images,
+      'all images count as new',
+    ],
+  ] as const;
+  return unknown.flatMap(([text, isUnknown, isRelevant, consequence]) =>
+    isUnknown && isRelevant ? [`Node ${part.name}: ${text}: ${consequence}.`] : [],
+  );
+}
+
+const diskText = (disk: NodePart['disk']): string =>
+  disk === undefined
+    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime)'
+    : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
+
+/** Whether any policy has a rule for these objects of a node. */
+interface Rules {
+  readonly images: boolean;
+  readonly containers: boolean;
+  readonly orphans: boolean;
+  readonly usage: boolean;
+}
+
+function rulesOf({ policies = [] }: PlanFacts): Rules {
+  const nodes = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.nodes ?? [])));
+  return {
+    images: nodes.some(({ imageGC }) => imageGC !== undefined),
+    containers: nodes.some(({ containerGC }) => containerGC !== undefined),
+    orphans: nodes.some(({ orphans }) => orphans !== undefined),
+    usage: needsUsageOf(policies),
+  };
+}
