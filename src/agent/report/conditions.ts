@@ -12,15 +12,15 @@ type Stored = readonly NodeGCReportStatusCondition[];
 /** Decides the conditions of a report. lastTransitionTime changes only with the status. */
 export function planConditions(facts: ReportFacts, stored: Stored, now: Date): NodeGCReportStatusCondition[] {
   const before = new Map(stored.map((condition) => [condition.type, condition]));
-  const degraded = degradedClaim(facts);
+  const degraded = degradedFinding(facts);
   const atRisk = keepListClaim(facts, before.get('KeepListAtRisk')?.reason);
   const generation = facts.governance.policy?.generation;
-  const claims = [
-    readyClaim(facts, degraded),
+  const claims: readonly Claim[] = [
+    { type: 'Ready', ...readyFinding(facts, degraded) },
     atRisk,
     ...pressureClaims(facts),
     ...holdingClaims(facts),
-    degraded,
+    { type: 'Degraded', ...degraded },
   ];
   return claims.map((claim) => {
     const old = before.get(claim.type);
@@ -32,127 +32,105 @@ export function planConditions(facts: ReportFacts, stored: Stored, now: Date): N
   });
 }
 
-function readyClaim({ governance }: ReportFacts, degraded: Claim): Claim {
-  if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
-  if (degraded.status === 'Unknown') return { ...degraded, type: 'Ready' };
-  if (governance.kind === 'governed')
-    return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The agent applies the policy' };
-  const message = 'The agent removes nothing from this node';
-  return { type: 'Ready', status: 'True', reason: governance.reason, message };
+type Finding = Omit<Claim, 'type'>;
+
+const yes = (reason: string, message: string): Finding => ({ status: 'True', reason, message });
+const no = (reason: string, message: string): Finding => ({ status: 'False', reason, message });
+const unknown = (reason: string, message: string): Finding => ({ status: 'Unknown', reason, message });
+
+function readyFinding({ governance }: ReportFacts, degraded: Finding): Finding {
+  if (degraded.status === 'True') return { ...degraded, status: 'False' };
+  if (degraded.status === 'Unknown') return degraded;
+  return governance.kind === 'governed'
+    ? yes('AsPlanned', 'The agent applies the policy')
+    : yes(governance.reason, 'The agent removes nothing from this node');
 }
 
 /** Whether the node is short of something, or will be soon. Absent without a policy for it. */
 function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[] {
   if (governance.kind !== 'governed' || governance.nodes.nodePressure === undefined) return [];
-  const type = 'PressureAhead';
+  return [{ type: 'PressureAhead', ...pressureFinding(pressure) }];
+}
+
+function pressureFinding(pressure: ReportFacts['pressure']): Finding {
   if (pressure === undefined)
-    return [
-      {
-        type,
-        status: 'Unknown',
-        reason: 'SignalsUnknown',
-        message: 'The agent has not read the signals from the kubelet',
-      },
-    ];
-  const { warnings, states, unknown } = pressure;
-  const unknownText = `No current value of ${unknown.join(', ')}: neither the kubelet nor the agent has measured it in the last two minutes`;
-  const more = unknown.length === 0 ? '' : `. ${unknownText}`;
+    return unknown('SignalsUnknown', 'The agent has not read the signals from the kubelet');
+  const { warnings, states } = pressure;
+  const isAnyUnknown = pressure.unknown.length > 0;
+  const unknownText = `No current value of ${pressure.unknown.join(', ')}: neither the kubelet nor the agent has measured it in the last two minutes`;
   const lasting = states
     .filter(({ isUnderPressure }) => isUnderPressure)
     .map(({ reading }) => reading.signal);
   if (warnings.length > 0)
-    return [
-      {
-        type,
-        status: 'True',
-        reason: lasting.length > 0 ? 'ThresholdCrossed' : 'ThresholdAhead',
-        message: [...warnings, ...(unknown.length === 0 ? [] : [unknownText])].join(' '),
-      },
-    ];
+    return yes(
+      lasting.length > 0 ? 'ThresholdCrossed' : 'ThresholdAhead',
+      [...warnings, ...(isAnyUnknown ? [unknownText] : [])].join(' '),
+    );
   if (lasting.length > 0)
-    return [
-      {
-        type,
-        status: 'True',
-        reason: 'TransitionPeriod',
-        message: `Enough is available again, but for less than the transition period: ${lasting.join(', ')}${more}`,
-      },
-    ];
-  if (unknown.length > 0)
-    return [{ type, status: 'Unknown', reason: 'SignalsUnknown', message: unknownText }];
-  return [
-    { type, status: 'False', reason: 'EnoughAvailable', message: 'No threshold is crossed or will be soon' },
-  ];
+    return yes(
+      'TransitionPeriod',
+      `Enough is available again, but for less than the transition period: ${lasting.join(', ')}${isAnyUnknown ? `. ${unknownText}` : ''}`,
+    );
+  return isAnyUnknown
+    ? unknown('SignalsUnknown', unknownText)
+    : no('EnoughAvailable', 'No threshold is crossed or will be soon');
 }
 
 /** Whether a large removal of images waits. Absent without a rule for images. */
 function holdingClaims({ governance, images }: ReportFacts): readonly Claim[] {
   if (governance.kind !== 'governed' || governance.nodes.imageGC === undefined) return [];
-  const { held } = images ?? {};
-  if (held === undefined)
-    return [{ type: 'Holding', status: 'False', reason: 'NothingHeld', message: 'No large removal waits' }];
-  const message = heldImagesText(governance.policy, held);
-  return [{ type: 'Holding', status: 'True', reason: 'Holding', message }];
+  const held = images?.held;
+  const finding =
+    held === undefined
+      ? no('NothingHeld', 'No large removal waits')
+      : yes('Holding', heldImagesText(governance.policy, held));
+  return [{ type: 'Holding', ...finding }];
 }
 
 /** The worst obstacle that keeps the agent from following the policy. */
-function degradedClaim(facts: ReportFacts): Claim {
-  const type = 'Degraded';
-  const { governance, troubles } = facts;
+function degradedFinding(facts: ReportFacts): Finding {
+  const { governance, troubles, imageDisk } = facts;
   const [trouble] = troubles;
-  if (trouble !== undefined) return { type, status: 'True', ...trouble };
-  if (governance.kind === 'keep') return keptClaim(governance);
-  const { capacityBytes } = facts.imageDisk ?? { capacityBytes: undefined };
-  if (capacityBytes === 0) {
-    const message = 'The capacity of the image file system is 0';
-    return { type, status: 'True', reason: 'InvalidDiskCapacity', message };
-  }
-  return passesClaim(facts, governance.nodes);
+  if (trouble !== undefined) return yes(trouble.reason, trouble.message);
+  if (governance.kind === 'keep') return keptFinding(governance);
+  if (imageDisk?.capacityBytes === 0)
+    return yes('InvalidDiskCapacity', 'The capacity of the image file system is 0');
+  return passesFinding(facts, governance.nodes);
 }
 
-function keptClaim({ reason, policy }: Extract<ReportFacts['governance'], { readonly kind: 'keep' }>): Claim {
-  const type = 'Degraded';
+function keptFinding({
+  reason,
+  policy,
+}: Extract<ReportFacts['governance'], { readonly kind: 'keep' }>): Finding {
   switch (reason) {
     case 'InvalidPolicy': {
       const problems = policy !== undefined && 'problems' in policy ? `: ${policy.problems.join('; ')}` : '';
-      const message = `The policy that governs this node is invalid${problems}`;
-      return { type, status: 'True', reason, message };
+      return yes(reason, `The policy that governs this node is invalid${problems}`);
     }
-    case 'NodeUnknown': {
-      const message = 'The agent does not know the policy of this node: one of its watches fails';
-      return { type, status: 'True', reason, message };
-    }
+    case 'NodeUnknown':
+      return yes(reason, 'The agent does not know the policy of this node: one of its watches fails');
     case 'NoPolicy':
-      return { type, status: 'False', reason, message: 'No policy governs this node' };
+      return no(reason, 'No policy governs this node');
     case 'KeepMarked':
-      return { type, status: 'False', reason, message: 'The node has the label gc.dustpan.dev/keep' };
+      return no(reason, 'The node has the label gc.dustpan.dev/keep');
     case 'RuleOff':
-      return { type, status: 'False', reason, message: 'The policy has no rules for this node' };
+      return no(reason, 'The policy has no rules for this node');
   }
 }
 
-function passesClaim({ passes, orphans }: ReportFacts, policy: NodesPolicy): Claim {
-  const type = 'Degraded';
+function passesFinding({ passes, orphans }: ReportFacts, policy: NodesPolicy): Finding {
   const enabled = unitsOf(policy);
   const made = passes.map(({ last }) => last).filter(({ unit }) => enabled.includes(unit));
   for (const { result, reason } of troubledResults) {
     const pass = made.find((one) => one.result === result);
-    if (pass !== undefined) return { type, status: 'True', reason, message: passMessage(pass) };
+    if (pass !== undefined) return yes(reason, passMessage(pass));
   }
   const missing = enabled.filter((unit) => !made.some((pass) => pass.unit === unit));
-  if (missing.length > 0)
-    return { type, status: 'Unknown', reason: 'NoPassYet', message: `No pass yet: ${missing.join(', ')}` };
-  if (orphans !== undefined) {
-    const readOnly = removable.filter(({ place }) => orphans[place]?.isReadOnly === true);
-    const message = readOnly.map(({ kind }) => readOnlyText({ kind })).join(' ');
-    if (message !== '') return { type, status: 'True', reason: 'ReadOnly', message };
-  }
-  return {
-    type,
-    status: 'False',
-    reason: 'AsPlanned',
-    message: 'The last passes did everything that they planned',
-  };
+  if (missing.length > 0) return unknown('NoPassYet', `No pass yet: ${missing.join(', ')}`);
+  const readOnly = removable.filter(({ place }) => orphans?.[place]?.isReadOnly === true);
+  return readOnly.length > 0
+    ? yes('ReadOnly', readOnly.map(({ kind }) => readOnlyText({ kind })).join(' '))
+    : no('AsPlanned', 'The last passes did everything that they planned');
 }
 
 const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [

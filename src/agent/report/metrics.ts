@@ -1,6 +1,7 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import { orphanPlaces, type OrphanPlace } from '../../api/report/node-pass.ts';
+import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import type { ReportFacts } from './facts.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;
@@ -13,30 +14,23 @@ const kindOf: Readonly<Record<OrphanPlace, string>> = {
 
 /** The metrics of the node's report; series of orphaned resources appear with the first search. */
 export function reportMetrics(registry: Registry) {
-  const registers = [registry];
+  const { gauge } = metricRows(registry);
   return {
-    orphans: new Gauge({
-      name: 'dustpan_node_orphans',
-      help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the container runtime lists, and snapshots without an owner. With nodes.orphans in a policy the agent removes directories and control groups.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    orphanBytes: new Gauge({
-      name: 'dustpan_node_orphan_bytes',
-      help: '[ALPHA] Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. No series for snapshots, whose size is unknown.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    keepListAtRisk: new Gauge({
-      name: 'dustpan_keep_list_at_risk',
-      help: '[ALPHA] 1 while the kubelet may remove images that the policy keeps.',
-      registers,
-    }),
-    degraded: new Gauge({
-      name: 'dustpan_node_degraded',
-      help: '[ALPHA] 1 while the agent cannot do all that the policy requires.',
-      registers,
-    }),
+    orphans: gauge(
+      'node_orphans',
+      'Orphaned resources, by kind: of pods that neither the API server nor the container runtime lists, and snapshots without an owner. With nodes.orphans in a policy the agent removes directories and control groups.',
+      'kind',
+    ),
+    orphanBytes: gauge(
+      'node_orphan_bytes',
+      'Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. No series for snapshots, whose size is unknown.',
+      'kind',
+    ),
+    keepListAtRisk: gauge(
+      'keep_list_at_risk',
+      '1 while the kubelet may remove images that the policy keeps.',
+    ),
+    degraded: gauge('node_degraded', '1 while the agent cannot do all that the policy requires.'),
   };
 }
 

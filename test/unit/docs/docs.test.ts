@@ -169,9 +169,11 @@ test('docs/troubleshooting.md has a heading for each alert, and for nothing else
 
 /** The reasons in these files: as a value, in a union, and in the cases of a function that passes its reason on. */
 const reasonsIn = (file: string): readonly string[] =>
-  [...textOf(file).matchAll(/\breason(?:: | = |[^\n]*\? )'(\w+)'(?: : '(\w+)')?|case '(\w+)':/g)].flatMap(
-    ([, ...words]) => words.filter(Boolean),
-  );
+  [
+    ...textOf(file).matchAll(
+      /(?:\breason(?:: | = |[^\n]*\? )|\b(?:yes|no|unknown)\(\s*(?:[^\n]*\? )?)'(\w+)'(?: : '(\w+)')?|case '(\w+)':/g,
+    ),
+  ].flatMap(([, ...words]) => words.filter(Boolean));
 
 test.each([
   {
