@@ -4,6 +4,7 @@ import { governNode } from '../../../src/api/policy/node-governance.ts';
 import { hasPressureRule, hasStorageRule } from '../../../src/api/policy/matching.ts';
 import type { InvalidPolicy, NodesPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { NodePassReport, NodeUnit } from '../../../src/api/report/node-pass.ts';
+import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { planUnits } from '../../../src/evaluation/plan/units.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import type { NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
@@ -73,8 +74,13 @@ interface Subject {
   /** From now on the node cannot be observed. */
   readonly blind: () => unknown;
   readonly losePods: () => unknown;
-  /** Calls back at the first removal; undefined = the unit removes nothing. */
-  readonly atRemoval?: (change: () => void) => void;
+  /** undefined = the unit removes nothing. */
+  readonly remover?: {
+    readonly node: ImageNode | ContainerNode;
+    readonly call: 'removeImage' | 'removeContainer';
+    /** Its first removal. */
+    readonly first: string;
+  };
 }
 
 /** For the units that judge pods. */
@@ -92,7 +98,7 @@ const units: Readonly<Record<NodeUnit, (world: World) => Subject>> = {
     node.governance = governanceOf(world);
     node.runtime.add(image('used'), image('a'), image('b'), image('c'), container('used'));
     node.pods = [nodePod('starting', ['docker.io/library/a:latest'])];
-    node.otherBytes = 1_000;
+    node.otherBytes = 3_000;
     const { runtime, reports, inventories, disk } = node;
     const { images, containers } = runtime;
     return {
@@ -105,9 +111,7 @@ const units: Readonly<Record<NodeUnit, (world: World) => Subject>> = {
         runtime.fail('listImages');
       },
       losePods: () => (node.pods = undefined),
-      atRemoval: (change) => {
-        changeAt(runtime, 'removeImage', 1, change);
-      },
+      remover: { node, call: 'removeImage', first: 'sha256:b' },
     };
   },
   containergc: (world) => {
@@ -133,9 +137,7 @@ const units: Readonly<Record<NodeUnit, (world: World) => Subject>> = {
         runtime.fail('listContainers');
       },
       losePods: () => (node.pods = undefined),
-      atRemoval: (change) => {
-        changeAt(runtime, 'removeContainer', 1, change);
-      },
+      remover: { node, call: 'removeContainer', first: 'oldest' },
     };
   },
   localstorage: (world) => {
@@ -204,6 +206,10 @@ const shown = async (unit: Unit, registry: Registry): Promise<Counts> => ({
 
 const sum = (counts: Counts): number => Object.values(counts).reduce((total, one) => total + one, 0);
 
+function atRemoval({ remover }: Subject, change: () => void): void {
+  if (remover !== undefined) changeAt(remover.node.runtime, remover.call, 1, change);
+}
+
 describe.each(Object.entries(units))('%s', (name, subjectIn) => {
   const unit = name as NodeUnit;
   const removed = async ({ node }: Subject): Promise<number> =>
@@ -215,10 +221,10 @@ describe.each(Object.entries(units))('%s', (name, subjectIn) => {
     expect(await shown(unit, subject.node.registry)).toEqual(planned(unit, world, subject.part));
     const report = subject.reports.at(-1);
     expect(report?.removed ?? 0).toBe(await removed(subject));
-    expect((await removed(subject)) > 0).toBe(world === enforced && subject.atRemoval !== undefined);
+    expect((await removed(subject)) > 0).toBe(world === enforced && subject.remover !== undefined);
     expect(report?.errors ?? 0).toBe(0);
     const isUnknown = report?.result === 'Unknown';
-    expect(isUnknown).toBe(world.policies === undefined && subject.atRemoval !== undefined);
+    expect(isUnknown).toBe(world.policies === undefined && subject.remover !== undefined);
     expect(subject.inventory() === undefined).toBe(report === undefined);
   });
 
@@ -259,13 +265,81 @@ describe.each(Object.entries(units))('%s', (name, subjectIn) => {
   test('reports at a shutdown what it has removed by then', async () => {
     const subject = subjectIn(enforced);
     const stop = new AbortController();
-    subject.atRemoval?.(() => {
+    atRemoval(subject, () => {
       stop.abort();
     });
     await Promise.allSettled([subject.pass(stop.signal)]);
-    const count = subject.atRemoval === undefined ? 0 : 1;
+    const count = subject.remover === undefined ? 0 : 1;
     expect(await removed(subject)).toBe(count);
     expect(subject.reports.map((report) => report.removed)).toEqual([count]);
+  });
+});
+
+const inDryRun = governanceOf({ policies: [dryRun(all)] });
+const kept = governanceOf({ policies: [nodesPolicy(all)], node: nodeOf('node-1', { labels: keepMark }) });
+const changed = 'policies have changed';
+const unreadable = 'policies, node and pods cannot be confirmed live: reading pods';
+
+describe.each(['imagegc', 'containergc'] as const)('%s', (unit) => {
+  const removing = () => {
+    const subject = units[unit](enforced);
+    const { remover } = subject;
+    if (remover === undefined) throw new Error('the unit removes nothing');
+    return { ...subject, ...remover };
+  };
+
+  test.each([
+    {
+      name: 'the policy is now a dry run',
+      live: { governance: inDryRun },
+      result: 'Short',
+      message: changed,
+    },
+    { name: 'the node has the keep label', live: { governance: kept }, result: 'Short', message: changed },
+    { name: 'the API server does not respond', live: undefined, result: 'Unknown', message: unreadable },
+  ])('removes nothing while the caches are stale and $name', async ({ live, result, message }) => {
+    const { node, pass, reports } = removing();
+    if (live !== undefined) node.live = live;
+    else if (node instanceof ImageNode) node.liveError = new Error('reading pods');
+    else node.live = new Error('reading pods');
+    await pass();
+    expect(node.runtime.changes).toEqual([]);
+    expect(reports).toMatchObject([{ result, removed: 0, errors: 0, message }]);
+  });
+
+  test.each<[name: string, change: (node: ImageNode | ContainerNode) => unknown, message: string]>([
+    ['the policy is a dry run', (node) => (node.governance = inDryRun), changed],
+    ['the policy is deleted', (node) => (node.governance = governanceOf({ policies: [] })), changed],
+    [
+      'the clock jumps',
+      ({ clock }) => {
+        clock.stepWall(-3_600_000);
+      },
+      'the clock has jumped',
+    ],
+  ])('ends the pass when %s, and reports the removals', async (_, change, message) => {
+    const subject = removing();
+    atRemoval(subject, () => change(subject.node));
+    await subject.pass();
+    expect(subject.reports).toMatchObject([{ result: 'Short', removed: 1, errors: 0, message }]);
+  });
+
+  test('records a removal that the runtime completes after its deadline', async () => {
+    const { node, pass, reports, call, first } = removing();
+    const error = new RuntimeError('removing: deadline', 'deadline');
+    node.runtime.fail(call, { target: first, error });
+    await Promise.allSettled([pass()]);
+    expect(node.lastRemoved.map(({ id }) => id)).not.toContain(first);
+    node.runtime.drop(first);
+    node.governance = inDryRun;
+    await pass();
+    expect(reports.at(-1)?.removed).toBe(1);
+    expect(node.lastRemoved).toContainEqual(expect.objectContaining({ id: first, policy: 'nodes' }));
+    const removed = await series(unit, node.registry, 'removed_objects_total');
+    expect(sum(removed)).toBe(reports.reduce((total, report) => total + report.removed, 0));
+    expect(node.log.lines.filter(({ message }) => message.startsWith('removed '))).toHaveLength(sum(removed));
+    await pass();
+    expect(reports.at(-1)?.removed).toBe(0);
   });
 });
 

@@ -44,18 +44,6 @@ test('a container that takes too long to be removed is tried after everything el
   expect(node.left).toEqual(['c3', 'pod-sandbox']);
 });
 
-test('a removal that the runtime completes after its deadline is recorded', async () => {
-  const node = nodeWithPod(...attempts(4));
-  node.runtime.fail('removeContainer', { target: 'c0', error: hung });
-  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-  expect(node.lastRemoved).toEqual([]);
-  node.runtime.drop('c0');
-  node.clock.advance(10_000);
-  await node.pass();
-  expect(node.lastRemoved.filter(({ id }) => id === 'c0')).toMatchObject([{ reason: 'DeadContainer' }]);
-  expect(node.reports.at(-1)?.removed).toBe(node.lastRemoved.length);
-});
-
 test('a sandbox whose removal outlasts its deadline, and that is there for longer, was removed by somebody else', async () => {
   const node = new Node();
   node.runtime.add(down('gone', 60));

@@ -25,24 +25,6 @@ async function nodeWithRemovals(over: Parameters<typeof nodePolicy>[0] = {}): Pr
   return node;
 }
 
-const unreadable = 'policies, node and pods cannot be confirmed live: reading pods';
-
-test.each<[name: string, live: Node['live'], result: string, message: string]>([
-  [
-    'the policy is now a dry run',
-    { governance: governed(nodePolicy({}, 'DryRun')) },
-    'Short',
-    'policies have changed',
-  ],
-  ['the API server does not respond', new Error('reading pods'), 'Unknown', unreadable],
-])('nothing is removed while the caches are stale and %s', async (_, live, result, message) => {
-  const node = await nodeWithRemovals();
-  node.live = live;
-  await node.pass();
-  expect(node.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({ result, removed: 0, errors: 0, message });
-});
-
 const rotatedLog = '/var/log/pods/default_pod_uid-pod/side/0.log.20260101-000001';
 const optedOut = nodePod('pod', [], { uid: 'uid-pod', isOptedOut: true });
 

@@ -59,15 +59,8 @@ test.each([
 );
 
 test.each<readonly [string, (node: Node) => unknown]>([
-  ['the policy becomes a dry run', (node) => (node.governance = governed(nodePolicy({}, 'DryRun')))],
   ['the pod is in the cache again', (node) => (node.pods = [apiPod('pod'), apiPod('gone')])],
   ['the pods become unknown', (node) => (node.pods = undefined)],
-  [
-    'the clock jumps',
-    ({ clock }) => {
-      clock.stepWall(-3_600_000);
-    },
-  ],
   ['a container of the pod starts', ({ runtime }) => runtime.add(container('gone-1', { pod: 'gone' }))],
 ])('nothing is removed when during a pass %s', async (_, change) => {
   const node = nodeWithGonePod();
