@@ -140,15 +140,14 @@ class ClusterReader {
     return found?.size === 0 && whyNoAgents({ controllers, agents: [] }) !== undefined ? undefined : found;
   }
 
-  /** The owners of pods that policies need, as far as this user and the controller may list them: it keeps what depends on the others. */
+  /** The owners of pods that policies need, as far as this user may list and the controller may watch them: it keeps what depends on the others. */
   async #owners(
     needed: ReturnType<typeof neededOwners>,
     lacking: readonly Right[],
   ): Promise<Pick<PlanFacts, 'jobs' | 'replicaSets'>> {
-    const mayList = (name: string): boolean =>
-      !lacking.some(({ verb, resource }) => verb === 'list' && resource === name);
-    const readsJobs = needed.jobs && mayList('jobs');
-    const readsSets = needed.replicaSets && mayList('replicasets');
+    const mayWatch = (name: string): boolean => !lacking.some(({ resource }) => resource === name);
+    const readsJobs = needed.jobs && mayWatch('jobs');
+    const readsSets = needed.replicaSets && mayWatch('replicasets');
     return {
       jobs: readsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: readsSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,

@@ -49,14 +49,17 @@ test('names every right that the policies need and the controller lacks', async 
   );
 });
 
-test('reads no owners that the controller may not list, also where only a replaced policy needs them', async () => {
-  const { store, kubeconfigFile, requests } = await start({ users: [controllerWithout('list jobs')] });
-  store.apply(policyOf('Enforce', { terminated: { threshold: 1, protectUnfinishedJobs: true } }));
-  input.use();
-  input.write('policy.json', policyOf('Enforce', { terminated: { threshold: 1 } }));
-  await planned([`--kubeconfig=${kubeconfigFile}`, `-f=${input.path('policy.json')}`]);
-  expect(requests.filter(({ path }) => path.includes('/jobs'))).toEqual([]);
-});
+test.each(['list jobs', 'watch jobs'])(
+  'reads no owners if the controller may not %s, also where only a replaced policy needs them',
+  async (lost) => {
+    const { store, kubeconfigFile, requests } = await start({ users: [controllerWithout(lost)] });
+    store.apply(policyOf('Enforce', { terminated: { threshold: 1, protectUnfinishedJobs: true } }));
+    input.use();
+    input.write('policy.json', policyOf('Enforce', { terminated: { threshold: 1 } }));
+    await planned([`--kubeconfig=${kubeconfigFile}`, `-f=${input.path('policy.json')}`]);
+    expect(requests.filter(({ path }) => path.includes('/jobs'))).toEqual([]);
+  },
+);
 
 test('takes the state of the circuit breaker from the status of the policy', async () => {
   const { store, kubeconfigFile } = await start();
