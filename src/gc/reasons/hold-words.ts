@@ -2,6 +2,7 @@ import { formatValue } from '../../api/json.ts';
 import type { HoldRule, Policy } from '../../api/policy/policy.ts';
 import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
+import { printable } from '../../runtime/text/printable.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { defaultAbove, removableAtOnce, type HoldCounts } from '../hold.ts';
 import type { Meaning, Why } from '../words.ts';
@@ -57,6 +58,6 @@ export const heldImagesText = (policy: HeldPolicy, { due, unused, until }: HeldI
 export const holdCommands = ({ name, rulesId, skipHoldOf = rulesId }: HeldPolicy): string =>
   (skipHoldOf === rulesId
     ? ''
-    : `The annotation gc.dustpan.dev/skip-hold of the policy is ${formatValue(skipHoldOf)}, not the id of these rules, and ends no hold. `) +
+    : `The annotation gc.dustpan.dev/skip-hold of the policy is ${printable(formatValue(skipHoldOf))}, not the id of these rules, and ends no hold. `) +
   `To go on now: kubectl annotate gcpolicy ${name} --overwrite gc.dustpan.dev/skip-hold=${rulesId}. ` +
   `To take it back: kubectl patch gcpolicy ${name} --type=merge -p '{"spec":{"mode":"DryRun"}}'`;

@@ -260,7 +260,7 @@ describe('a hold', () => {
     ['no annotation', undefined, undefined],
     ['the id of these rules, which old reports may follow', 'rules-default', undefined],
     ['the id of other rules', '0123456789ab', named('"0123456789ab"')],
-    ['a text that is no id', 'yes\n', named('"yes\\n"')],
+    ['a text that is no id', 'yes\n\u009b', named('"yes\\n\\u009b"')],
   ])('says how to end it, and names an annotation that does not: %s', (_, skipHoldOf, expected) => {
     const ofPods = statusOf({ policy: policy({ skipHoldOf }), report: holding });
     const nodes = noNodes && { ...noNodes, desired: 3, holding: 2 };
