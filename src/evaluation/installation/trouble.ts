@@ -1,3 +1,4 @@
+import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { rightsOf } from '../../api/policy/needs.ts';
@@ -267,7 +268,7 @@ function unseen(policy: GCPolicy, now: Date): readonly Found[] {
 
 /** When the policy was written last, but for its status; undefined = not known. */
 function changedTime({ metadata }: GCPolicy): string | undefined {
-  const writes = asObjects(asObject(metadata)['managedFields'])
+  const writes = asObjects(asObject<V1ObjectMeta>(metadata).managedFields)
     .filter(({ subresource }) => subresource === undefined)
     .map(({ time }) => asText(time));
   return [metadata?.creationTimestamp ?? '', ...writes]

@@ -1,5 +1,5 @@
 import { doNotDisruptOf } from '../../api/do-not-disrupt.ts';
-import type { V1ObjectMeta, V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
 import type { NodeConfirmation } from '../../api/node-confirmation.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import { governNode } from '../../api/policy/node-governance.ts';
@@ -165,8 +165,8 @@ export class LiveNode {
     const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
     const response = await unless(isMissing, transport.send(request, signal));
     if (response === undefined) return 'gone';
-    const { metadata }: Unchecked<V1Pod> = asObject(parseJson(response.body));
-    const { uid, annotations, ownerReferences }: Unchecked<V1ObjectMeta> = asObject(metadata);
+    const { metadata } = asObject<V1Pod>(parseJson(response.body));
+    const { uid, annotations, ownerReferences } = asObject(metadata);
     if (asText(uid) === '') return 'unknown';
     const controller = controllerOf(ownersFromJson(ownerReferences));
     const mirrored = mirroredUid({ annotations: asObject(annotations), controller, nodeName });
@@ -211,9 +211,9 @@ const skewMs = (clock: Pick<Clock, 'now'>, serverTime: Date | undefined): number
   serverTime === undefined ? 0 : clock.now().getTime() - serverTime.getTime();
 
 function livePodOf(pod: Unchecked<V1Pod>): LivePod {
-  const meta: Unchecked<V1ObjectMeta> = asObject(pod.metadata);
-  const spec: Unchecked<V1PodSpec> = asObject(pod.spec);
-  const { phase }: Unchecked<V1PodStatus> = asObject(pod.status);
+  const meta = asObject(pod.metadata);
+  const spec = asObject(pod.spec);
+  const { phase } = asObject(pod.status);
   const controller = controllerOf(ownersFromJson(meta.ownerReferences));
   const nodeName = typeof spec.nodeName === 'string' ? spec.nodeName : undefined;
   const annotations = asObject(meta.annotations);

@@ -115,7 +115,7 @@ export class AccessReviews {
       const timeoutMs = Math.max(1, deadlineMs - clock.monotonicMs());
       try {
         const response = await transport.send({ method: 'POST', path, body, timeoutMs, retries: 0 }, signal);
-        const { status }: Unchecked<Review> = asObject(parseJson(response.body));
+        const { status } = asObject<Review>(parseJson(response.body));
         return asObject(status);
       } catch (err) {
         const pauseMs = pauseAfter(attempt - 1, pauses) * (1 + pauseJitter * random());

@@ -1,8 +1,8 @@
-import type { V1SelfSubjectAccessReview, V1SubjectAccessReviewStatus } from '@kubernetes/client-node';
+import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import { isIndispensable, rightText, type Right } from '../../api/policy/needs.ts';
-import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
+import { asObject, asText, parseJson } from '../codec/json.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 interface OwnRightsDeps {
@@ -66,8 +66,8 @@ export async function isAllowed(
   const path = `/apis/${body.apiVersion}/selfsubjectaccessreviews`;
   const request = { method: 'POST', path, body, timeoutMs: reviewMs, retries: 0 } as const;
   const response = await transport.send(request, signal);
-  const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
-  const { allowed, evaluationError }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
+  const { status } = asObject<V1SelfSubjectAccessReview>(parseJson(response.body));
+  const { allowed, evaluationError } = asObject(status);
   if (allowed === true) return true;
   return allowed === false && asText(evaluationError) === '' ? false : undefined;
 }

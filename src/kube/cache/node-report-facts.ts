@@ -1,20 +1,7 @@
-import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type {
   NodeGCReport,
   NodeGCReportStatus,
-  NodeGCReportStatusCondition,
-  NodeGCReportStatusContainers,
   NodeGCReportStatusEvictionRequest,
-  NodeGCReportStatusEvictionRequestLargest,
-  NodeGCReportStatusEvictionRequestShortage,
-  NodeGCReportStatusImages,
-  NodeGCReportStatusImagesRemovable,
-  NodeGCReportStatusPolicy,
-  NodeGCReportStatusUnit,
-  NodeGCReportStatusUsage,
-  NodeGCReportStatusUsageNamespace,
-  NodeGCReportStatusUsageOtherNamespaces,
-  NodeGCReportStatusUsagePod,
 } from '../../api/gen/nodegcreport.gen.ts';
 import {
   isLimitRequest,
@@ -29,7 +16,7 @@ import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../
 import { MalformedError } from '../codec/frames.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 import type { Identified } from './objects.ts';
-import { inJson, reportsPath, type Resource } from './resources.ts';
+import { identityOf, inJson, reportsPath, type Resource } from './resources.ts';
 
 /** The controller's facts of a node's report: some hundred bytes of up to 50 KB. A missing number counts as 0. */
 export interface NodeReportFacts extends Identified {
@@ -75,22 +62,18 @@ export function nodeReportsResource(keepsUsage = (): boolean => false): Resource
   const entries = new SharedValues<RemoveProgress>();
   const indexes = new SharedValues<readonly number[]>();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
-    const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
-    const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
-    const uid = asText(meta.uid);
-    const resourceVersion = asText(meta.resourceVersion);
+    const identity = identityOf(json);
+    const { uid, resourceVersion } = identity;
     if (uid === '') throw new MalformedError('report without metadata.uid');
     const before = known?.get(uid);
     const isUsageKept = keepsUsage();
     if (before?.resourceVersion === resourceVersion && (!isUsageKept || before.usage !== undefined))
       return before;
-    const status: Unchecked<NodeGCReportStatus> = asObject(stored);
-    const requests = requestsOf(status.evictionRequests, before?.requests);
+    const status = asObject(asObject<NodeGCReport>(json).status);
+    const requests = requestsOf(status, before?.requests);
     const removeList = removeListOf(status).map((entry) => entries.share(entry));
     const facts = {
-      uid,
-      name: asText(meta.name),
-      resourceVersion,
+      ...identity,
       ...countsOf(status),
       requests,
       removeList,
@@ -104,11 +87,9 @@ function countsOf(
   status: Unchecked<NodeGCReportStatus>,
 ): Omit<NodeReportFacts, keyof Identified | 'requests' | 'removeList' | 'unmatched' | 'usage'> {
   const reportedAtMs = Date.parse(asText(status.reportTime));
-  const policy: Unchecked<NodeGCReportStatusPolicy> = asObject(status.policy);
-  const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
-  const removable: Unchecked<NodeGCReportStatusImagesRemovable> = asObject(images.removable);
-  const containers: Unchecked<NodeGCReportStatusContainers> = asObject(status.containers);
-  const units: readonly Unchecked<NodeGCReportStatusUnit>[] = asObjects(status.units);
+  const policy = asObject(status.policy);
+  const removable = asObject(asObject(status.images).removable);
+  const imageGc = asObjects(status.units).find(({ name }) => name === 'imagegc');
   return {
     reportedAtMs: Number.isNaN(reportedAtMs) ? undefined : reportedAtMs,
     policyUid: bounded(asText(policy.uid), bounds.uid),
@@ -118,24 +99,21 @@ function countsOf(
     holding: isTrue(status, 'Holding'),
     imagesRemovable: numberOrZero(removable.count),
     imageBytesRemovable: numberOrZero(removable.bytes),
-    imageBytesFreed: numberOrZero(units.find(({ name }) => name === 'imagegc')?.freedBytesTotal),
-    containersRemovable: numberOrZero(containers.removable),
+    imageBytesFreed: numberOrZero(imageGc?.freedBytesTotal),
+    containersRemovable: numberOrZero(asObject(status.containers).removable),
     storageWarnings: numberOrZero(status.storageWarningCount),
     evictionRequests: numberOrZero(status.evictionRequestCount),
   };
 }
 
 const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, condition: string): boolean =>
-  asObjects(conditions).some(
-    ({ type, status }: Unchecked<NodeGCReportStatusCondition>) => type === condition && status === 'True',
-  );
+  asObjects(conditions).some(({ type, status }) => type === condition && status === 'True');
 
 const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
 
 /** The complete entries. An agent that does not count images without their tag does not know whether all are gone. */
-function removeListOf(status: Unchecked<NodeGCReportStatus>): readonly RemoveProgress[] {
-  const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
-  const listed: readonly Unchecked<RemoveProgress>[] = asObjects(images.removeList);
+function removeListOf({ images }: Unchecked<NodeGCReportStatus>): readonly RemoveProgress[] {
+  const listed = asObjects(asObject(images).removeList);
   return listed.slice(0, maxRequests).flatMap((one) => {
     const [inUse, kept] = [countOf(one.inUse), countOf(one.kept)];
     if (inUse === undefined || kept === undefined) return [];
@@ -147,19 +125,14 @@ function removeListOf(status: Unchecked<NodeGCReportStatus>): readonly RemovePro
 
 /** Returns undefined if a list is missing: without it its entries would count as matched. */
 function unmatchedOf(
-  status: Unchecked<NodeGCReportStatus>,
+  { images }: Unchecked<NodeGCReportStatus>,
   share: (indexes: readonly number[]) => readonly number[],
 ): UnmatchedEntries | undefined {
-  const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
-  const { keep, only, maximumAgeByImage }: Unchecked<UnmatchedEntries> = asObject(images.unmatched);
+  const { keep, only, maximumAgeByImage } = asObject(asObject(images).unmatched);
   if (!Array.isArray(keep) || !Array.isArray(only) || !Array.isArray(maximumAgeByImage)) return undefined;
   const indexesOf = (list: readonly unknown[]): readonly number[] =>
     share(list.slice(0, maxIndexes).flatMap((index) => countOf(index) ?? []));
-  return {
-    keep: indexesOf(keep),
-    only: indexesOf(only),
-    maximumAgeByImage: indexesOf(maximumAgeByImage),
-  };
+  return { keep: indexesOf(keep), only: indexesOf(only), maximumAgeByImage: indexesOf(maximumAgeByImage) };
 }
 
 /** Bound of the longest of these lists in crds/. */
@@ -175,10 +148,10 @@ const none: readonly EvictionRequest[] = Object.freeze([]);
 
 /** The complete requests of a report. Returns `before` if its content is the same. */
 function requestsOf(
-  json: unknown,
+  { evictionRequests }: Unchecked<NodeGCReportStatus>,
   before: readonly EvictionRequest[] | undefined,
 ): readonly EvictionRequest[] {
-  const requests = asObjects(json)
+  const requests = asObjects(evictionRequests)
     .slice(0, maxRequests)
     .flatMap((item) => requestOf(item) ?? []);
   if (requests.length === 0) return none;
@@ -186,7 +159,7 @@ function requestsOf(
 }
 
 /** Returns undefined if any part is missing or invalid: then the controller does not evict. */
-function requestOf(json: Unchecked<NodeGCReportStatusEvictionRequest>): EvictionRequest | undefined {
+function requestOf(json: Request): EvictionRequest | undefined {
   const signal = requestSignals.find((one) => one === json.signal);
   const pod = podOf(json.pod);
   const observedAtMs = parseRfc3339(asText(json.observedTime));
@@ -201,23 +174,25 @@ function requestOf(json: Unchecked<NodeGCReportStatusEvictionRequest>): Eviction
     limitBytes,
     observedAtMs,
     subject: subject === '' ? undefined : subject,
-    shortage: shortageOf(json.shortage),
-    largest: largestOf(json.largest),
+    shortage: shortageOf(json),
+    largest: largestOf(json),
     gracePeriodSeconds: countOf(json.gracePeriodSeconds),
   };
   const isValid = json.shortage === undefined ? isLimitRequest(request) : isPressureRequest(request);
   return isValid ? request : undefined;
 }
 
-function shortageOf(json: unknown): EvictionRequest['shortage'] {
-  const shortage: Unchecked<NodeGCReportStatusEvictionRequestShortage> = asObject(json);
+type Request = Unchecked<NodeGCReportStatusEvictionRequest>;
+
+function shortageOf(json: Request): EvictionRequest['shortage'] {
+  const shortage = asObject(json.shortage);
   const [available, threshold] = [countOf(shortage.available), countOf(shortage.threshold)];
   return available === undefined || threshold === undefined ? undefined : { available, threshold };
 }
 
 /** Only for people: an incomplete one is left out. */
-function largestOf(json: unknown): EvictionRequest['largest'] {
-  const largest: Unchecked<NodeGCReportStatusEvictionRequestLargest> = asObject(json);
+function largestOf(json: Request): EvictionRequest['largest'] {
+  const largest = asObject(json.largest);
   const [name, amount] = [bounded(asText(largest.name), bounds.name), countOf(largest.amount)];
   return name === '' || amount === undefined ? undefined : { name, amount };
 }
@@ -234,16 +209,17 @@ function usageReader() {
     { usage: json, reportTime }: Unchecked<NodeGCReportStatus>,
     before: NamespacesUsage | undefined,
   ): NamespacesUsage | undefined => {
-    const usage: Unchecked<NodeGCReportStatusUsage> = asObject(json);
+    const usage = asObject(json);
     const times = [usage.measuredTime, reportTime].flatMap((time) => parseRfc3339(asText(time)) ?? []);
     if (!Array.isArray(usage.namespaces) || times.length === 0) return before;
-    const listed: readonly Unchecked<NodeGCReportStatusUsageNamespace>[] = asObjects(usage.namespaces);
-    const rest: Unchecked<NodeGCReportStatusUsageOtherNamespaces> = asObject(usage.otherNamespaces);
-    const namespaces = listed.slice(0, maxNamespaces).flatMap((one) => {
-      const bytes = countOf(one.bytes);
-      return bytes === undefined ? [] : [{ name: nameOf(one.name), bytes }];
-    });
-    const pods: readonly Unchecked<NodeGCReportStatusUsagePod>[] = asObjects(usage.pods);
+    const rest = asObject(usage.otherNamespaces);
+    const namespaces = asObjects(usage.namespaces)
+      .slice(0, maxNamespaces)
+      .flatMap((namespace) => {
+        const bytes = countOf(namespace.bytes);
+        return bytes === undefined ? [] : [{ name: nameOf(namespace.name), bytes }];
+      });
+    const pods = asObjects(usage.pods);
     return {
       measuredAtMs: Math.min(...times),
       namespaces,
@@ -261,7 +237,7 @@ const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 function podOf(json: unknown): EvictionRequest['pod'] | undefined {
-  const pod: Unchecked<EvictionRequest['pod']> = asObject(json);
+  const pod = asObject<EvictionRequest['pod']>(json);
   const [namespace, name, uid] = [asText(pod.namespace), asText(pod.name), asText(pod.uid)];
   const isComplete = isText(namespace, bounds.name) && isText(name, bounds.name) && isText(uid, bounds.uid);
   return isComplete ? { namespace, name, uid } : undefined;

@@ -1,17 +1,13 @@
-import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type {
   NodeGCReport,
-  NodeGCReportStatus,
-  NodeGCReportStatusContainers,
   NodeGCReportStatusContainersLastRemovedItem,
-  NodeGCReportStatusImages,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { RemovedKind, RemovedObject } from '../../api/report/node-pass.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
 import type { Identified } from './objects.ts';
-import { inJson, reportsPath, type Resource } from './resources.ts';
+import { identityOf, inJson, reportsPath, type Resource } from './resources.ts';
 
 interface RemovedOnNode extends Identified {
   readonly removed: readonly RemovedObject[];
@@ -21,51 +17,44 @@ interface RemovedOnNode extends Identified {
 export function removedObjectsResource(node: string | undefined): Resource<RemovedOnNode> {
   const query = node === undefined ? {} : { fieldSelector: `metadata.name=${node}` };
   return inJson({ name: 'nodegcreports', path: reportsPath, query }, (json) => {
-    const { metadata, status }: Unchecked<NodeGCReport> = asObject(json);
-    const { name, uid, resourceVersion }: Unchecked<V1ObjectMeta> = asObject(metadata);
-    const { images, containers }: Unchecked<NodeGCReportStatus> = asObject(status);
-    const ofImages: Unchecked<NodeGCReportStatusImages> = asObject(images);
-    const others: Unchecked<NodeGCReportStatusContainers> = asObject(containers);
+    const { images, containers } = asObject(asObject<NodeGCReport>(json).status);
     return {
-      uid: asText(uid),
-      name: asText(name),
-      resourceVersion: asText(resourceVersion),
+      ...identityOf(json),
       removed: [
-        ...asObjects(ofImages.lastRemoved).flatMap((one) => removedOf({ ...one, kind: 'Image' })),
-        ...asObjects(others.lastRemoved).flatMap(removedOf),
+        ...asObjects(asObject(images).lastRemoved).flatMap((image) => removedOf(image, 'Image')),
+        ...asObjects(asObject(containers).lastRemoved).flatMap((other) => removedOf(other, other.kind)),
       ],
     };
   });
 }
 
 const kinds: readonly (RemovedKind | 'Image')[] = [
-  ...(['Image', 'Container', 'Sandbox', 'LogDirectory', 'LogLink', 'LogFile'] as const),
-  ...(['PodDirectory', 'PodCgroup'] as const),
+  'Image',
+  'Container',
+  'Sandbox',
+  'LogDirectory',
+  'LogLink',
+  'LogFile',
+  'PodDirectory',
+  'PodCgroup',
 ];
 
 /** An object of an unknown kind, which a newer agent may report, is left out, and one without an id. */
-function removedOf(json: Unchecked<NodeGCReportStatusContainersLastRemovedItem>): RemovedObject[] {
+function removedOf(
+  json: Omit<Unchecked<NodeGCReportStatusContainersLastRemovedItem>, 'kind'>,
+  given: unknown,
+): RemovedObject[] {
   const { id, name, pod, time, reason, policy, bytes } = json;
-  const kind = kinds.find((one) => one === json.kind);
+  const kind = kinds.find((one) => one === given);
   const atMs = parseRfc3339(asText(time));
   const size = numberFromJson(bytes) ?? 0;
   if (kind === undefined || atMs === undefined || asText(id) === '') return [];
-  return [
-    {
-      kind,
-      id: asText(id),
-      name: textOrUndefined(name),
-      pod: podOf(pod),
-      reason: asText(reason),
-      policy: asText(policy),
-      bytes: size > 0 ? size : undefined,
-      atMs,
-    },
-  ];
+  const removed = { kind, id: asText(id), reason: asText(reason), policy: asText(policy), atMs };
+  return [{ ...removed, name: textOrUndefined(name), pod: podOf(pod), bytes: size > 0 ? size : undefined }];
 }
 
 function podOf(json: unknown): PodRef | undefined {
-  const { uid, namespace, name }: Unchecked<PodRef> = asObject(json);
+  const { uid, namespace, name } = asObject<PodRef>(json);
   if (asText(uid) === '') return undefined;
   return { uid: asText(uid), namespace: textOrUndefined(namespace), name: textOrUndefined(name) };
 }

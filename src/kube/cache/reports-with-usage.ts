@@ -1,7 +1,5 @@
-import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type {
   NodeGCReport,
-  NodeGCReportStatus,
   NodeGCReportStatusCondition,
   NodeGCReportStatusUnit,
   NodeGCReportStatusUsage,
@@ -10,7 +8,7 @@ import type {
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isObject } from '../../api/json.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { asObject, asText, type Unchecked } from '../codec/json.ts';
+import { asObject, asText } from '../codec/json.ts';
 import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
 import { inJson, reportsPath, type Resource } from './resources.ts';
 
@@ -24,9 +22,9 @@ export interface ReportedUsage {
 
 /** Reads a NodeGCReport. Its usage is as the schema in crds/ has it: the API server has validated it against that schema. */
 export function reportedUsage(report: unknown): ReportedUsage {
-  const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(report);
-  const { name }: Unchecked<V1ObjectMeta> = asObject(metadata);
-  const { reportTime, usage }: Unchecked<NodeGCReportStatus> = asObject(stored);
+  const { metadata, status: stored } = asObject<NodeGCReport>(report);
+  const { name } = asObject(metadata);
+  const { reportTime, usage } = asObject(stored);
   return {
     node: asText(name),
     reportTime: asText(reportTime) || undefined,
@@ -70,9 +68,9 @@ function possible(usage: NodeGCReportStatusUsage): NodeGCReportStatusUsage | und
 
 /** A list with an impossible entry is unknown. */
 function stateIn(json: unknown): NodeGCReport {
-  const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
-  const { name, creationTimestamp }: Unchecked<V1ObjectMeta> = asObject(metadata);
-  const { reportTime, conditions, units }: Unchecked<NodeGCReportStatus> = asObject(stored);
+  const { metadata, status: stored } = asObject<NodeGCReport>(json);
+  const { name, creationTimestamp } = asObject(metadata);
+  const { reportTime, conditions, units } = asObject(stored);
   return {
     metadata: { name: asText(name), creationTimestamp: timeOrUnknown(creationTimestamp) },
     status: {

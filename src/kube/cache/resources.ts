@@ -1,4 +1,4 @@
-import type { V1ManagedFieldsEntry, V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
+import type { V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
 import {
   asObject,
   asObjects,
@@ -114,20 +114,20 @@ export function metadataResource(collection: {
 }): Resource<Identified> {
   const { name, path, selector } = collection;
   const query = selector === undefined ? {} : { labelSelector: selector };
-  return { ...inJson({ name, path, query }, identifiedFromJson), accept: acceptMetadataList };
+  const fromJson = (json: unknown): Identified => ({
+    ...identityOf(json),
+    namespace: asText(metadataOf(json).namespace) || undefined,
+  });
+  return { ...inJson({ name, path, query }, fromJson), accept: acceptMetadataList };
 }
 
-function identifiedFromJson(json: unknown): Identified {
-  const { uid, name, namespace, resourceVersion }: Unchecked<V1ObjectMeta> = asObject(
-    asObject(json)['metadata'],
-  );
-  return {
-    uid: asText(uid),
-    name: asText(name),
-    namespace: asText(namespace) || undefined,
-    resourceVersion: asText(resourceVersion),
-  };
+/** A text that is missing is ''. */
+export function identityOf(json: unknown): Omit<Identified, 'namespace'> {
+  const { uid, name, resourceVersion } = metadataOf(json);
+  return { uid: asText(uid), name: asText(name), resourceVersion: asText(resourceVersion) };
 }
+
+const metadataOf = (json: unknown): Unchecked<V1ObjectMeta> => asObject(asObject(json)['metadata']);
 
 /** A kind that is read as JSON and may not be installed, as a custom resource. */
 export function inJson<T>(
@@ -219,12 +219,13 @@ const unreadJson = (json: unknown): Unread => ({
 export const PHASE_TIME = 'phaseTime';
 
 function writersOf({ metadata, status }: Unchecked<V1Pod>): readonly Writer[] {
-  const { managedFields }: Unchecked<V1ObjectMeta> = asObject(metadata);
-  const phaseTime = timeFromJson(asObject(status)[PHASE_TIME]);
+  const state: unknown = status;
+  const { managedFields } = asObject(metadata);
+  const phaseTime = timeFromJson(asObject(state)[PHASE_TIME]);
   const phase: Writer = { writtenAtMs: ms(phaseTime), fields: () => ({ 'f:status': { 'f:phase': {} } }) };
   return [
     ...(phaseTime === undefined ? [] : [phase]),
-    ...asObjects(managedFields).map(({ time, fieldsV1 }: Unchecked<V1ManagedFieldsEntry>) => ({
+    ...asObjects(managedFields).map(({ time, fieldsV1 }) => ({
       writtenAtMs: ms(timeFromJson(time)),
       fields: () => fieldsV1,
     })),
@@ -236,7 +237,7 @@ export const finishedByOf = (json: unknown): number | undefined =>
   finishOf(podFromJson(json), unreadJson(json).writers).finishedByMs;
 
 function annotationOf(json: unknown, key: string): string | undefined {
-  const { annotations }: Unchecked<V1ObjectMeta> = asObject(asObject(json)['metadata']);
+  const { annotations } = asObject(asObject(json)['metadata']);
   const value = asObject(annotations)[key];
   return typeof value === 'string' ? value : undefined;
 }
@@ -255,15 +256,9 @@ function sameState<T extends Identified>(
 }
 
 function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
-  const meta: Unchecked<V1ObjectMeta> = asObject(object['metadata']);
-  const uid = asText(meta.uid);
-  if (uid === '') throw new MalformedError('object without metadata.uid');
-  return {
-    uid,
-    name: asText(meta.name),
-    resourceVersion: asText(meta.resourceVersion),
-    object: { ...object, metadata: keptMetadata(meta) },
-  };
+  const identity = identityOf(object);
+  if (identity.uid === '') throw new MalformedError('object without metadata.uid');
+  return { ...identity, object: { ...object, metadata: keptMetadata(metadataOf(object)) } };
 }
 
 /** The schema of a kind bounds everything but the metadata. */

@@ -1,4 +1,4 @@
-import type { V1Status, V1StatusCause, V1StatusDetails } from '@kubernetes/client-node';
+import type { V1Status } from '@kubernetes/client-node';
 import { isObject } from '../../api/json.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
@@ -16,23 +16,30 @@ import type {
 } from '../gen/core.ts';
 import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/meta.ts';
 
+declare const odd: unique symbol;
+
+/** Any JSON value, where the API has a T. */
+type Unread<T> = T | { readonly [odd]: true } | undefined;
+
 /** A JSON object with the field names of T. No value is checked yet. */
-export type Unchecked<T> = { readonly [K in keyof T]?: unknown };
+export type Unchecked<T> = {
+  readonly [K in keyof T]?: unknown extends T[K] ? unknown : Unread<NonNullable<T[K]>>;
+};
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze({});
 
 export function statusFromJson(json: unknown): Status {
-  const { status, message, reason, code, details }: Unchecked<V1Status> = asObject(json);
-  const { causes, retryAfterSeconds }: Unchecked<V1StatusDetails> = asObject(details);
+  const { status, message, reason, code, details } = asObject<V1Status>(json);
+  const { causes, retryAfterSeconds } = asObject(details);
   return Status.fromPartial({
     status: asText(status),
     message: asText(message),
     reason: asText(reason),
     code: Number(code ?? 0),
     details: {
-      causes: asObjects(causes).map((cause: Unchecked<V1StatusCause>) => ({
+      causes: asObjects(causes).map((cause) => ({
         reason: asText(cause.reason),
         message: asText(cause.message),
       })),
@@ -47,6 +54,9 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** `value` if it is a JSON object, else an empty one. */
+export function asObject<T extends object>(value: Unread<T>): Unchecked<T>;
+// eslint-disable-next-line @typescript-eslint/unified-signatures -- the first one infers T
+export function asObject<T extends object = JsonObject>(value: unknown): Unchecked<T>;
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : nothing;
 }
@@ -63,8 +73,11 @@ export function asList(value: unknown): readonly unknown[] {
 }
 
 /** The objects of a list. An item of another type counts as an empty object. */
+export function asObjects<T extends object>(value: Unread<readonly T[]>): readonly Unchecked<T>[];
+// eslint-disable-next-line @typescript-eslint/unified-signatures -- as above
+export function asObjects<T extends object = JsonObject>(value: unknown): readonly Unchecked<T>[];
 export function asObjects(value: unknown): readonly JsonObject[] {
-  return asList(value).map(asObject);
+  return asList(value).map((item) => asObject(item));
 }
 
 export const numberFromJson = (value: unknown): number | undefined =>

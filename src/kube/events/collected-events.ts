@@ -1,9 +1,4 @@
-import type {
-  EventsV1Event,
-  EventsV1EventSeries,
-  V1ObjectMeta,
-  V1ObjectReference,
-} from '@kubernetes/client-node';
+import type { EventsV1Event } from '@kubernetes/client-node';
 import { asObject, asObjects, asText, parseJson, type Unchecked } from '../codec/json.ts';
 import { collectedAnnotations as keys, reportingControllers } from './recorder.ts';
 import type { KubeTransport } from '../http/transport.ts';
@@ -41,9 +36,9 @@ export async function readCollections(
 }
 
 function collectionOf(event: Unchecked<EventsV1Event>): Collection | undefined {
-  const { kind, name }: Unchecked<V1ObjectReference> = asObject(event.regarding);
-  const { count, lastObservedTime }: Unchecked<EventsV1EventSeries> = asObject(event.series);
-  const { annotations }: Unchecked<V1ObjectMeta> = asObject(event.metadata);
+  const { kind, name } = asObject(event.regarding);
+  const { count, lastObservedTime } = asObject(event.series);
+  const { annotations } = asObject(event.metadata);
   const owner = { kind: asText(kind), name: asText(name) };
   const at = asText(event.eventTime);
   const lastAt = typeof count === 'number' && count > 1 ? asText(lastObservedTime) || at : undefined;

@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
+import { asObject, parseJson } from '../codec/json.ts';
 import type { HolderPod, Lease } from './record.ts';
 import { isMissing, isNotFound, unless } from '../http/transport.ts';
 import type { KubeRequest, KubeTransport } from '../http/transport.ts';
@@ -36,8 +36,8 @@ export class LeaseClient {
     const request = { method: 'GET', path, timeoutMs: this.#timeoutMs, retries: 0 } as const;
     const found = await unless(isMissing, this.#transport.send(request, signal));
     if (found === undefined) return true;
-    const { metadata }: Unchecked<V1Pod> = asObject(parseJson(found.body));
-    return asObject(metadata)['uid'] !== uid;
+    const { metadata } = asObject<V1Pod>(parseJson(found.body));
+    return asObject(metadata).uid !== uid;
   }
 
   /** Creates a new lease or updates a stored one. Rejected with a conflict if it has changed since it was read. */
