@@ -4,6 +4,7 @@ import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
+import { momentOf } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
 import { evictionsInVain, evictionsSlowed, exceededGracePeriod } from './events.ts';
@@ -15,15 +16,7 @@ import type {
   PodEviction,
   RequestingNode,
 } from './facts.ts';
-import {
-  forgetOthers,
-  newMemory,
-  noMemory,
-  remember,
-  rememberReported,
-  rememberSlowed,
-  triesBefore,
-} from './memory.ts';
+import { EvictionRecord } from './memory.ts';
 import { showDecisions } from './metrics.ts';
 import { planOverdue } from './overdue.ts';
 import { paceOf, replicasOf } from './pace.ts';
@@ -49,7 +42,7 @@ export interface EvictionDeps extends Pick<
 /** Evicts each pod that an agent requests, once, if its own checks allow it. */
 export class EvictionController {
   readonly #deps: EvictionDeps;
-  #memory: EvictionMemory = noMemory;
+  readonly #memory = new EvictionRecord();
   #replicas: EvictionFacts['replicas'] = new Map();
   /** Whether a pass was made: the first one begins the leadership. */
   #isLeading = false;
@@ -65,7 +58,7 @@ export class EvictionController {
   /** One pass; without requests it only reads the reports. Waits, and keeps every pod, unless all caches are current. */
   async reconcile(signal: AbortSignal): Promise<Waiting> {
     const { nodeReports, policySet, pods, clock, own, hasPredecessor } = this.#deps;
-    if (!this.#isLeading) this.#memory = newMemory(momentOf(clock), hasPredecessor());
+    if (!this.#isLeading && hasPredecessor()) this.#memory.succeed(momentOf(clock));
     this.#isLeading = true;
     this.#reportOverdue();
     const reports = requestingOf(nodeReports.items);
@@ -76,8 +69,7 @@ export class EvictionController {
     if (!isIdle && !this.#seesAll()) return 'waiting';
 
     this.#wasRequested = !isIdle;
-    const monotonicMs = clock.monotonicMs();
-    this.#memory = forgetOthers(this.#memory, { reports, pods: pods.items, monotonicMs });
+    this.#memory.forgetOthers(reports, pods.items, clock.monotonicMs());
     const { decisions, replicas } = this.#decide(reports, ranked);
     this.#replicas = replicas;
     showDecisions(this.#deps, decisions);
@@ -108,8 +100,10 @@ export class EvictionController {
       recorder.record(event);
       log.warn({ node: node.name, note: event.note }, 'evictions for node pressure freed nothing');
     }
-    const owners = new Set(slowed.map(({ owner }) => owner));
-    this.#memory = rememberSlowed(this.#memory, owners, new Set(stopped.keys()));
+    this.#memory.addSlowed(
+      slowed.map(({ owner }) => owner),
+      stopped.keys(),
+    );
   }
 
   /** Reports each evicted pod that has not ended in time once, even if no node requests it any more. */
@@ -127,8 +121,10 @@ export class EvictionController {
         'evicted pod has not ended',
       );
     }
-    const reported = new Set(overdue.map(({ pod }) => pod.uid));
-    this.#memory = rememberReported(this.#memory, reported, pods.items);
+    this.#memory.addOverdue(
+      overdue.map(({ pod }) => pod.uid),
+      pods.items,
+    );
   }
 
   #seesAll(): boolean {
@@ -143,7 +139,10 @@ export class EvictionController {
   #decide(reports: readonly RequestingNode[], policies: RankedPolicies): Decided {
     const { clock } = this.#deps;
     const facts = factsOf(this.#deps, reports, this.#memory);
-    return { decisions: planEvictions(facts, { policies, ...momentOf(clock) }), replicas: facts.replicas };
+    return {
+      decisions: planEvictions(facts, { policies, now: clock.now(), monotonicMs: clock.monotonicMs() }),
+      replicas: facts.replicas,
+    };
   }
 
   async #act(
@@ -177,9 +176,9 @@ export class EvictionController {
       stopReason: () => this.#stopReason(ranked),
       ranked,
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
-      wasDeferred: (uid, reason) => triesBefore(this.#memory, uid, reason) > 0,
+      wasDeferred: (uid, reason) => this.#memory.triesBefore(uid, reason) > 0,
       onResult: (target, result) => {
-        this.#memory = remember(this.#memory, target, { result, ...momentOf(this.#deps.clock) });
+        this.#memory.add(target, result, momentOf(this.#deps.clock));
       },
     };
   }
@@ -209,11 +208,6 @@ interface Decided {
   readonly decisions: readonly EvictionDecision[];
   readonly replicas: EvictionFacts['replicas'];
 }
-
-const momentOf = (clock: Pick<EvictionDeps['clock'], 'now' | 'monotonicMs'>) => ({
-  now: clock.now(),
-  monotonicMs: clock.monotonicMs(),
-});
 
 /** The longest pause after a throttled request, whatever its Retry-After. */
 const maxPauseMs = 5 * 60_000;

@@ -185,7 +185,7 @@ export interface Evicted {
   readonly isReported: boolean;
 }
 
-interface Deferral {
+export interface Deferral {
   readonly reason: DeferralReason;
   /** Consecutive failures for this reason. */
   readonly tries: number;

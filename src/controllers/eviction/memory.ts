@@ -1,13 +1,15 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
 import { pauseAfter } from '../../runtime/scheduling/backoff.ts';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type {
+  Deferral,
   DeferralReason,
   Evicted,
   EvictionMemory,
   NodeRelief,
+  OwnerPace,
   Pause,
   PodEviction,
-  RequestedPod,
   RequestingNode,
 } from './facts.ts';
 import { ownerRememberedMs, paceAfter, withinMinute } from './pace.ts';
@@ -25,27 +27,6 @@ export type Result =
       readonly isUnanswered?: boolean;
     };
 
-export const noMemory: EvictionMemory = {
-  evicted: new Map(),
-  critical: new Set(),
-  deferred: new Map(),
-  pauses: new Map(),
-  firstPause: { untilMs: 0, measuredAfterMs: 0 },
-  owners: new Map(),
-  evictedAtMs: [],
-  relief: new Map(),
-};
-
-/** A moment by both clocks. */
-interface Moment {
-  readonly now: Date;
-  readonly monotonicMs: number;
-}
-
-/** The memory of a new leader. The one before may just have evicted any pod. */
-export const newMemory = (at: Moment, hasPredecessor: boolean): EvictionMemory =>
-  hasPredecessor ? { ...noMemory, firstPause: pauseFrom(at) } : noMemory;
-
 /** A node under pressure loses one pod a minute at most. */
 const pressurePauseMs = 60_000;
 /** After so many evictions for node pressure that freed nothing, no more follow. */
@@ -53,157 +34,134 @@ export const vainEvictions = 3;
 /** After that, no measurement from before the eviction is fresh. */
 export const rememberedMs = 10 * 60_000;
 
-const pauseFrom = ({ now, monotonicMs }: Moment): Pause => ({
-  untilMs: monotonicMs + pressurePauseMs,
-  measuredAfterMs: now.getTime(),
-});
-
 /** A budget that is exhausted briefly is tried again soon; one that never allows an eviction must cost little. */
 const firstPauseMs = 10_000;
 const longestPauseMs = 5 * 60_000;
 
-/** Returns the memory after one more try. */
-export function remember(
-  before: EvictionMemory,
-  target: PodEviction['target'],
-  { result, ...at }: { readonly result: Result } & Moment,
-): EvictionMemory {
-  const { uid } = target;
-  const { monotonicMs } = at;
-  const memory = mayHaveEvicted(result) ? withPaces(before, target, { result, ...at }) : before;
-  const deferred = new Map(memory.deferred);
-  deferred.delete(uid);
-  switch (result.kind) {
-    case 'evicted': {
-      const { requestedGraceSeconds } = result;
-      const one: Evicted = { atMs: monotonicMs, requestedGraceSeconds, isReported: false };
-      return { ...memory, deferred, evicted: new Map([...memory.evicted, [uid, one]]) };
+/** The memory of the controller; a plan only reads it. */
+export class EvictionRecord implements EvictionMemory {
+  readonly evicted = new Map<string, Evicted>();
+  readonly critical = new Set<string>();
+  readonly deferred = new Map<string, Deferral>();
+  readonly pauses = new Map<string, Pause>();
+  readonly owners = new Map<string, OwnerPace>();
+  readonly relief = new Map<string, NodeRelief>();
+  firstPause: Pause = { untilMs: 0, measuredAfterMs: 0 };
+  evictedAtMs: readonly number[] = [];
+
+  /** Begins the leadership after another leader, which may just have evicted any pod. */
+  succeed(at: Moment): void {
+    this.firstPause = pauseFrom(at);
+  }
+
+  /** Adds one more try. */
+  add(target: PodEviction['target'], result: Result, at: Moment): void {
+    const { uid } = target;
+    if (mayHaveEvicted(result)) this.#addPaces(target, result, at);
+    const tries = result.kind === 'deferred' ? this.triesBefore(uid, result.reason) + 1 : 0;
+    this.deferred.delete(uid);
+    switch (result.kind) {
+      case 'evicted': {
+        const { requestedGraceSeconds } = result;
+        this.evicted.set(uid, { atMs: at.monotonicMs, requestedGraceSeconds, isReported: false });
+        return;
+      }
+      case 'critical':
+        this.critical.add(uid);
+        return;
+      case 'kept':
+        return;
+      case 'deferred': {
+        const pauseMs = Math.max(pauseAfter(tries - 1, { firstMs: firstPauseMs }), result.retryAfterMs ?? 0);
+        const untilMs = at.monotonicMs + Math.min(longestPauseMs, pauseMs);
+        this.deferred.set(uid, { reason: result.reason, tries, untilMs });
+      }
     }
-    case 'critical':
-      return { ...memory, deferred, critical: new Set([...memory.critical, uid]) };
-    case 'kept':
-      return { ...memory, deferred };
-    case 'deferred': {
-      const tries = triesBefore(memory, uid, result.reason) + 1;
-      const pauseMs = Math.max(pauseAfter(tries - 1, { firstMs: firstPauseMs }), result.retryAfterMs ?? 0);
-      const untilMs = monotonicMs + Math.min(longestPauseMs, pauseMs);
-      return { ...memory, deferred: deferred.set(uid, { reason: result.reason, tries, untilMs }) };
-    }
+  }
+
+  /** How often in a row the pod was deferred for this reason. */
+  triesBefore(uid: string, reason: DeferralReason): number {
+    const known = this.deferred.get(uid);
+    return known?.reason === reason ? known.tries : 0;
+  }
+
+  /** The paces after a request that was or may have been fulfilled. */
+  #addPaces(target: PodEviction['target'], result: Result, at: Moment): void {
+    const before = this.owners.get(target.owner);
+    const pace = paceAfter(before, target, at);
+    // A request without a response is no proof that a replacement exceeds too.
+    const { strikes = 0, isStruck = false } = before ?? {};
+    this.owners.set(target.owner, result.kind === 'evicted' ? pace : { ...pace, strikes, isStruck });
+    forget(this.pauses, ({ untilMs }) => at.monotonicMs - untilMs >= rememberedMs);
+    this.pauses.set(target.node, pauseFrom(at));
+    // Requests that fail must not use up the evictions of the cluster.
+    if (result.kind === 'evicted') this.#addEviction(target, at);
+  }
+
+  #addEviction({ node, request }: PodEviction['target'], { monotonicMs }: Moment): void {
+    this.evictedAtMs = [...withinMinute(this.evictedAtMs, monotonicMs), monotonicMs];
+    if (!isPressureRequest(request)) return;
+    const { signal, shortage, observedBytes: used } = request;
+    const before = this.relief.get(node)?.evictions.filter((eviction) => eviction.signal === signal) ?? [];
+    this.relief.set(node, {
+      evictions: [...before, { signal, available: shortage.available, used }].slice(-vainEvictions),
+      requestedMs: monotonicMs,
+      isReported: false,
+    });
+  }
+
+  /** An Event has reported that these evicted pods have not ended. Forgets the evicted pods that are gone. */
+  addOverdue(uids: readonly string[], pods: ReadonlyMap<string, unknown>): void {
+    change(this.evicted, uids, (evicted) => ({ ...evicted, isReported: true }));
+    forget(this.evicted, (_, uid) => !pods.has(uid));
+  }
+
+  /** Events have reported these slowed owners, and nodes where evictions freed nothing. */
+  addSlowed(owners: Iterable<string>, nodes: Iterable<string>): void {
+    change(this.owners, owners, (pace) => ({ ...pace, reportedStrikes: pace.strikes }));
+    change(this.relief, nodes, (relief) => ({ ...relief, isReported: true }));
+  }
+
+  /**
+   * Forgets pods that are gone or that no report requests any more (`addOverdue` forgets evicted ones), owners that lost no pod for two hours, and
+   * nodes that have been without pressure for ten minutes.
+   */
+  forgetOthers(
+    reports: readonly RequestingNode[],
+    pods: ReadonlyMap<string, unknown>,
+    monotonicMs: number,
+  ): void {
+    const requested = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
+    const isOver = (uid: string): boolean => !requested.has(uid) || !pods.has(uid);
+    for (const uid of this.critical) if (isOver(uid)) this.critical.delete(uid);
+    forget(this.deferred, (_, uid) => isOver(uid));
+    forget(this.owners, ({ lastMs }) => monotonicMs - lastMs >= ownerRememberedMs);
+    forget(this.relief, ({ requestedMs }) => monotonicMs - requestedMs >= rememberedMs);
+    const pressed = reports
+      .filter(({ requests }) => requests.some(isPressureRequest))
+      .map(({ name }) => name);
+    change(this.relief, pressed, (relief) => ({ ...relief, requestedMs: monotonicMs }));
   }
 }
 
-/** Returns the memory with the paces after a request that was or may have been fulfilled. */
-function withPaces(
-  memory: EvictionMemory,
-  target: PodEviction['target'],
-  { result, ...at }: { readonly result: Result } & Moment,
-): EvictionMemory {
-  const before = memory.owners.get(target.owner);
-  const pace = paceAfter(before, target, at);
-  // A request without a response is no proof that a replacement exceeds too.
-  const { strikes = 0, isStruck = false } = before ?? {};
-  const proven = result.kind === 'evicted' ? pace : { ...pace, strikes, isStruck };
-  const owners = new Map([...memory.owners, [target.owner, proven]]);
-  const paced = { ...withPause(memory, target.node, at), owners };
-  // Requests that fail must not use up the evictions of the cluster.
-  return result.kind === 'evicted' ? withEviction(paced, target, at) : paced;
-}
+export const noMemory: EvictionMemory = new EvictionRecord();
 
-function withEviction(
-  memory: EvictionMemory,
-  { node, request }: Pick<RequestedPod, 'node' | 'request'>,
-  { monotonicMs }: Moment,
-): EvictionMemory {
-  const evictedAtMs = [...withinMinute(memory.evictedAtMs, monotonicMs), monotonicMs];
-  if (!isPressureRequest(request)) return { ...memory, evictedAtMs };
-  const { signal, shortage, observedBytes: used } = request;
-  const before = memory.relief.get(node)?.evictions.filter((one) => one.signal === signal) ?? [];
-  const relief: NodeRelief = {
-    evictions: [...before, { signal, available: shortage.available, used }].slice(-vainEvictions),
-    requestedMs: monotonicMs,
-    isReported: false,
-  };
-  return { ...memory, evictedAtMs, relief: new Map([...memory.relief, [node, relief]]) };
-}
+const pauseFrom = ({ wallMs, monotonicMs }: Moment): Pause => ({
+  untilMs: monotonicMs + pressurePauseMs,
+  measuredAfterMs: wallMs,
+});
 
 const mayHaveEvicted = (result: Result): boolean =>
   result.kind === 'evicted' || (result.kind === 'deferred' && result.isUnanswered === true);
 
-function withPause(memory: EvictionMemory, node: string, at: Moment): EvictionMemory {
-  const current = [...memory.pauses].filter(([, { untilMs }]) => at.monotonicMs - untilMs < rememberedMs);
-  return { ...memory, pauses: new Map(current).set(node, pauseFrom(at)) };
+function forget<T>(entries: Map<string, T>, isOver: (value: T, key: string) => boolean): void {
+  for (const [key, value] of entries) if (isOver(value, key)) entries.delete(key);
 }
 
-/** How often in a row the pod was deferred for this reason. */
-export function triesBefore({ deferred }: EvictionMemory, uid: string, reason: DeferralReason): number {
-  const known = deferred.get(uid);
-  return known?.reason === reason ? known.tries : 0;
-}
-
-/** Returns the memory with these evicted pods as reported, and without the evicted pods that are gone. */
-export function rememberReported(
-  memory: EvictionMemory,
-  reported: ReadonlySet<string>,
-  pods: ReadonlyMap<string, unknown>,
-): EvictionMemory {
-  const left = [...memory.evicted].filter(([uid]) => pods.has(uid));
-  const evicted = left.map(
-    ([uid, one]) => [uid, reported.has(uid) ? { ...one, isReported: true } : one] as const,
-  );
-  return { ...memory, evicted: new Map(evicted) };
-}
-
-/** Returns the memory with the slowed owners and the nodes that Events have reported. */
-export function rememberSlowed(
-  memory: EvictionMemory,
-  owners: ReadonlySet<string>,
-  nodes: ReadonlySet<string>,
-): EvictionMemory {
-  return {
-    ...memory,
-    owners: new Map(
-      [...memory.owners].map(([owner, pace]) => [
-        owner,
-        owners.has(owner) ? { ...pace, reportedStrikes: pace.strikes } : pace,
-      ]),
-    ),
-    relief: new Map(
-      [...memory.relief].map(([node, one]) => [node, nodes.has(node) ? { ...one, isReported: true } : one]),
-    ),
-  };
-}
-
-/**
- * Returns the memory without pods that are gone or that no report requests any more (`rememberReported` removes evicted ones), without owners that
- * lost no pod for two hours, and without nodes that have been without pressure for ten minutes.
- */
-export function forgetOthers(
-  memory: EvictionMemory,
-  {
-    reports,
-    pods,
-    monotonicMs,
-  }: {
-    readonly reports: readonly RequestingNode[];
-    readonly pods: ReadonlyMap<string, unknown>;
-    readonly monotonicMs: number;
-  },
-): EvictionMemory {
-  const pressed = new Set(
-    reports.filter(({ requests }) => requests.some(isPressureRequest)).map(({ name }) => name),
-  );
-  const isCurrent = ({ requestedMs }: NodeRelief): boolean => monotonicMs - requestedMs < rememberedMs;
-  const requested = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
-  const isRequested = (uid: string): boolean => requested.has(uid) && pods.has(uid);
-  return {
-    ...memory,
-    critical: new Set([...memory.critical].filter(isRequested)),
-    deferred: new Map([...memory.deferred].filter(([uid]) => isRequested(uid))),
-    owners: new Map([...memory.owners].filter(([, { lastMs }]) => monotonicMs - lastMs < ownerRememberedMs)),
-    relief: new Map(
-      [...memory.relief]
-        .filter(([, one]) => isCurrent(one))
-        .map(([node, one]) => [node, pressed.has(node) ? { ...one, requestedMs: monotonicMs } : one]),
-    ),
-  };
+/** Changes the entries of these keys, as far as they exist. */
+function change<T>(entries: Map<string, T>, keys: Iterable<string>, changed: (value: T) => T): void {
+  for (const key of keys) {
+    const value = entries.get(key);
+    if (value !== undefined) entries.set(key, changed(value));
+  }
 }

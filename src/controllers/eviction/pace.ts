@@ -1,6 +1,7 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { pauseAfter } from '../../runtime/scheduling/backoff.ts';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { EvictionFacts, EvictionPace, KnownPod, OwnerPace, Replica, Replicas } from './facts.ts';
 
 const minuteMs = 60_000;
@@ -100,13 +101,13 @@ export const withinMinute = (timesMs: readonly number[], monotonicMs: number): r
 export function paceAfter(
   before: OwnerPace | undefined,
   { createdAtMs, allowance }: Pick<KnownPod, 'createdAtMs'> & Pick<Replica, 'allowance'>,
-  { now, monotonicMs }: { readonly now: Date; readonly monotonicMs: number },
+  { wallMs, monotonicMs }: Moment,
 ): OwnerPace {
   const first: OwnerPace = {
     count: 1,
     allowance,
     lastMs: monotonicMs,
-    sinceMs: now.getTime(),
+    sinceMs: wallMs,
     strikes: 0,
     isStruck: false,
     reportedStrikes: undefined,

@@ -162,7 +162,7 @@ describe('Events on the owner', () => {
 
   test('know nothing about a pod that is gone, and no count of unknown pods', () => {
     const known = pod('a');
-    const pace = paceAfter(undefined, { ...known, allowance: 1 }, { now, monotonicMs: 0 });
+    const pace = paceAfter(undefined, { ...known, allowance: 1 }, { wallMs: now.getTime(), monotonicMs: 0 });
     const decisions = [
       { target: { uid: known.uid }, reason: 'PacingLimit', pace: 'owner' },
     ] as unknown as readonly EvictionDecision[];

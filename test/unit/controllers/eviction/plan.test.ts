@@ -250,7 +250,10 @@ describe('of the requests of one node, only the first that may be evicted is due
 
   test('no other is, if the first waits for its owner', () => {
     const owners = new Map([
-      ['default/a', paceAfter(undefined, { ...pod('a'), allowance: 1 }, { now, monotonicMs })],
+      [
+        'default/a',
+        paceAfter(undefined, { ...pod('a'), allowance: 1 }, { wallMs: now.getTime(), monotonicMs }),
+      ],
     ]);
     const expected = ['a PacingLimit', 'b PacingLimit', 'c PacingLimit'];
     expect(verdicts({ ...three, ...remembering({ owners }) })).toEqual(expected);
