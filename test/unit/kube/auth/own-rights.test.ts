@@ -1,5 +1,7 @@
+import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { controllerRights, leaseRight, rightText, type Right } from '../../../../src/api/policy/needs.ts';
+import { componentMetrics } from '../../../../src/daemon/process-metrics.ts';
 import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
 import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
 import { broken } from '../../controllers/policystatus/builders.ts';
@@ -45,9 +47,11 @@ test('a right is missing only if the API server says so, and counts as before wh
   });
 });
 
-test('rights that an installation may leave out are missing, and the process is ready', async () => {
+test('rights that an installation may leave out are missing, also in the metric, and the process is ready', async () => {
+  const registry = new Registry();
   const transport = new FakeTransport({ send: () => ({ status: { allowed: false } }) });
-  const own = new OwnRights({ transport, log: new RecordingLogger() });
+  const onChange = componentMetrics(registry).missingRights;
+  const own = new OwnRights({ transport, onChange, log: new RecordingLogger() });
   const demanding = policy({
     pods: { terminated: terminatedRule({ keepPerOwner: 1 }) },
     nodes: nodesRules({ localStorageEviction: defaultsOf('localStorageEviction') }),
@@ -55,7 +59,12 @@ test('rights that an installation may leave out are missing, and the process is 
   const optional = controllerRights([demanding]).filter(({ values }) => values !== undefined);
   await own.review(optional, signal);
   const owners = ['list jobs', 'watch jobs', 'list replicasets', 'watch replicasets'];
-  expect([own.missing.map(rightText), own.check()]).toEqual([[...owners, 'create pods/eviction'], undefined]);
+  const left = [...owners, 'create pods/eviction'];
+  expect([own.missing.map(rightText), own.check()]).toEqual([left, undefined]);
+  const shown = await registry.getSingleMetric('dustpan_missing_rights')?.get();
+  expect(
+    shown?.values.map(({ labels: { verb, resource }, value }) => [`${verb} ${resource}`, value]),
+  ).toEqual(left.map((right) => [right, 1]));
 });
 
 const base = ['gcpolicies', 'pods', 'nodes', 'namespaces'].flatMap((name) => [
