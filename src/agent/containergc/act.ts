@@ -24,7 +24,7 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly onRemoved: (removal: ContainerRemoval, freedBytes: number) => void;
 }
 
-interface Planned {
+export interface PlannedRemovals extends PlanBasis {
   readonly removals: readonly ContainerRemoval[];
   /** undefined = the limits of the policy decide. */
   readonly relief: Relief | undefined;
@@ -33,7 +33,7 @@ interface Planned {
 /** Carries out the removals of one pass, in order. Removes nothing in mode DryRun. */
 export async function removeAll(
   deps: ActDeps,
-  { removals, relief, ...basis }: PlanBasis & Planned,
+  { removals, relief, ...basis }: PlannedRemovals,
   signal: AbortSignal,
 ): Promise<RemovalResults> {
   const { metrics, log, clock, failures, onProgress, onPodFound, onRemoved } = deps;

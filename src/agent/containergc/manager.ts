@@ -14,7 +14,13 @@ import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
-import { containerFailures, recordLateContainer, removeAll, type ActDeps } from './act.ts';
+import {
+  containerFailures,
+  recordLateContainer,
+  removeAll,
+  type ActDeps,
+  type PlannedRemovals,
+} from './act.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import {
@@ -118,7 +124,7 @@ export class ContainerGcManager {
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
     this.#warn(facts, plan, governance);
     this.#warnReadOnly(plan);
-    const results = await this.#act(plan, { policy, began, relief }, signal);
+    const results = await this.#act({ removals: plan.removals, policy, began, relief }, signal);
     return {
       ...results,
       unknown: results.unknown ?? unknownBecause(facts, plan),
@@ -245,15 +251,7 @@ export class ContainerGcManager {
     }
   }
 
-  async #act(
-    { removals }: ContainerGcPlan,
-    {
-      policy,
-      began,
-      relief,
-    }: Pick<Observed, 'began'> & { readonly policy: Policy; readonly relief: Relief | undefined },
-    signal: AbortSignal,
-  ): Promise<RemovalResults> {
+  async #act(planned: PlannedRemovals, signal: AbortSignal): Promise<RemovalResults> {
     const onPodFound = (uid: string): void => {
       this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };
@@ -261,7 +259,7 @@ export class ContainerGcManager {
       this.#removed(removal, freedBytes);
     };
     const deps = { ...this.#deps, failures: this.#failures, late: this.#late, onPodFound, onRemoved };
-    return await removeAll(deps, { policy, began, removals, relief }, signal);
+    return await removeAll(deps, planned, signal);
   }
 }
 

@@ -23,7 +23,7 @@ interface ActDeps extends ImageCheckDeps {
   readonly onRemoved: (removal: ImageRemoval) => void;
 }
 
-interface Planned extends PlanBasis {
+export interface PlannedRemovals extends PlanBasis {
   readonly plan: ImageGcPlan;
   /** Measured before the pass. */
   readonly disk: ImageDisk | undefined;
@@ -34,7 +34,7 @@ interface Planned extends PlanBasis {
 /** Removes the images of a plan, in order, until enough is free; undefined = the mode is DryRun, and nothing is removed. */
 export async function removeImages(
   deps: ActDeps,
-  planned: Planned,
+  planned: PlannedRemovals,
   signal: AbortSignal,
 ): Promise<RemovalResults | undefined> {
   const { clock, reporting, own, failures, onProgress, onRemoved } = deps;
@@ -130,14 +130,14 @@ class Measured {
 
 class ImageRemover {
   readonly #deps: ActDeps;
-  readonly #planned: Planned;
+  readonly #planned: PlannedRemovals;
   readonly #goals: readonly Measured[];
   #removed = 0;
   disk: ImageDisk | undefined;
   freedInodes = 0;
   endedBecause: Stop | undefined;
 
-  constructor(deps: ActDeps, planned: Planned) {
+  constructor(deps: ActDeps, planned: PlannedRemovals) {
     this.#deps = deps;
     this.#planned = planned;
     this.disk = planned.disk;

@@ -18,7 +18,7 @@ import { passReport, type Reporting } from '../../gc/pass.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { RemoverContext } from '../context.ts';
-import { countError, imageFailures, recordLateImage, removeImages } from './act.ts';
+import { countError, imageFailures, recordLateImage, removeImages, type PlannedRemovals } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
@@ -96,7 +96,7 @@ export class ImageGcManager {
   async #pass(
     requested: ImageRelief | undefined,
     signal: AbortSignal,
-  ): Promise<Outcome & Pick<ExecutedPass, 'plan' | 'results'>> {
+  ): Promise<Outcome & Pick<Executed, 'plan' | 'results'>> {
     const { clock, metrics, own, log, onPass } = this.#deps;
     const governance = this.#deps.governance();
     const relief = reliefBy(governance, requested);
@@ -109,9 +109,10 @@ export class ImageGcManager {
     showSpace(own, plan);
     log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
     const results =
-      rule.kind === 'governed' ? await this.#act(rule, { plan, observed, relief }, signal) : undefined;
+      rule.kind === 'governed' ? await this.#act({ ...observed, ...rule, plan, relief }, signal) : undefined;
     const stateTrouble = await this.#writeState();
-    const outcome = outcomeOf({ ...observed, plan, results, diskTrouble: observed.trouble });
+    const pass = { ...observed, plan, results };
+    const outcome = outcomeOf(pass);
     const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, {
       now: observed.now,
       policy: governance.policy,
@@ -119,7 +120,7 @@ export class ImageGcManager {
       pods: observed.facts.pods,
     });
     if (rule.kind === 'governed') {
-      await this.#recordEvents({ plan, observed, results }, outcome, signal);
+      await this.#recordEvents(pass, outcome, signal);
       this.#recordHold(rule.policy, inventory.held);
     }
     const { result, message = stateTrouble } = outcome;
@@ -129,17 +130,17 @@ export class ImageGcManager {
   }
 
   /** Observes the node. When a listing fails, reports and ends the pass. */
-  async #observePass(rule: Rule, gone: PlannedContainers, signal: AbortSignal): Promise<ObservedPass> {
+  async #observePass(rule: Rule, gone: PlannedContainers, signal: AbortSignal): Promise<Observed> {
     const { clock, onPass } = this.#deps;
     const began = momentOf(clock);
     try {
       const facts = await this.#observe(gone, signal);
-      const { disk, trouble } = await this.#measure(rule, signal);
+      const { disk, diskTrouble } = await this.#measure(rule, signal);
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
         facts: { ...facts, disk, failedBefore },
         disk,
-        trouble,
+        diskTrouble,
         now: clock.now(),
         began,
       };
@@ -208,26 +209,20 @@ export class ImageGcManager {
   }
 
   /** Measures the disk. The age step runs without it, so a failure is reported at the end. */
-  async #measure(
-    rule: Rule,
-    signal: AbortSignal,
-  ): Promise<{ readonly disk: ImageDisk | undefined; readonly trouble: DiskTrouble | undefined }> {
+  async #measure(rule: Rule, signal: AbortSignal): Promise<Pick<Observed, 'disk' | 'diskTrouble'>> {
     const isNeeded = rule.kind === 'governed' && needsDisk(rule.rule);
     try {
       const disk = await this.#deps.disk(signal);
-      return { disk, trouble: hasCapacity(disk) || !isNeeded ? undefined : { kind: 'no capacity' } };
+      return { disk, diskTrouble: hasCapacity(disk) || !isNeeded ? undefined : { kind: 'no capacity' } };
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('disk');
-      return { disk: undefined, trouble: isNeeded ? { kind: 'error', message: errorLine(err) } : undefined };
+      const trouble = { kind: 'error', message: errorLine(err) } as const;
+      return { disk: undefined, diskTrouble: isNeeded ? trouble : undefined };
     }
   }
 
-  async #act(
-    { policy, rule }: Extract<Rule, { kind: 'governed' }>,
-    { plan, observed: { disk, now, began }, relief }: ReliefPass,
-    signal: AbortSignal,
-  ): Promise<RemovalResults | undefined> {
+  async #act(planned: PlannedRemovals, signal: AbortSignal): Promise<RemovalResults | undefined> {
     const deps = {
       ...this.#deps,
       reporting: this.#reporting(),
@@ -238,7 +233,7 @@ export class ImageGcManager {
         this.#removed(removal);
       },
     };
-    return await removeImages(deps, { plan, policy, rule, disk, now, began, relief }, signal);
+    return await removeImages(deps, planned, signal);
   }
 
   /** Writes the image records, during a shutdown too. A failure must not stop image GC, which may free the full disk. */
@@ -256,11 +251,11 @@ export class ImageGcManager {
 
   /** Records InvalidDiskCapacity and FreeDiskSpaceFailed each time, ImageGCFailed from the second failure in a row on. */
   async #recordEvents(
-    pass: ExecutedPass,
+    pass: Executed,
     { result, message = '', isExhausted }: Outcome,
     signal: AbortSignal,
   ): Promise<void> {
-    if (pass.observed.trouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
+    if (pass.diskTrouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
     if (isExhausted) {
       this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little space');
       const usage = await this.#diskUsage(pass, signal);
@@ -278,14 +273,14 @@ export class ImageGcManager {
   }
 
   async #diskUsage(
-    { plan, observed, results }: ExecutedPass,
+    { plan, disk, results }: Executed,
     signal: AbortSignal,
   ): Promise<ReturnType<typeof diskUsage>> {
     const { runtime, logBytes } = this.#deps;
     const removed = removedBy(results);
     return diskUsage({
       kept: plan.kept.filter(({ target }) => !removed.has(target.id)),
-      disk: results?.disk ?? observed.disk,
+      disk: results?.disk ?? disk,
       stats: await this.#orUnknown(runtime.containerStats(signal)),
       logBytes: await this.#orUnknown(logBytes(signal)),
     });
@@ -323,25 +318,17 @@ export class ImageGcManager {
 
 type Rule = NodeRule<ImageGcPolicy>;
 
-interface ObservedPass {
+interface Observed {
   readonly facts: ImageGcFacts;
   /** Also in `facts`. */
   readonly disk: ImageDisk | undefined;
-  readonly trouble: DiskTrouble | undefined;
+  readonly diskTrouble: DiskTrouble | undefined;
   readonly now: Date;
   readonly began: Moment;
 }
 
-interface PlannedPass {
+interface Executed extends Observed {
   readonly plan: ImageGcPlan;
-  readonly observed: ObservedPass;
-}
-
-interface ReliefPass extends PlannedPass {
-  readonly relief: Relief | undefined;
-}
-
-interface ExecutedPass extends PlannedPass {
   /** undefined = the pass was not to remove anything. */
   readonly results: RemovalResults | undefined;
 }

@@ -82,23 +82,24 @@ export function readLimits(
   usage: PodStorageUsage,
   nodeUsage: Pick<StorageUsage, 'atMs' | 'dedicatedImageFs'>,
 ): readonly LimitUsage[] {
+  const read = (
+    signal: EvictionSignal,
+    subject: string | undefined,
+    measured: StorageMeasurement | undefined,
+    limit: BindingLimit | undefined,
+  ): readonly LimitUsage[] => {
+    if (measured === undefined || Number.isNaN(measured.bytes) || limit === undefined) return [];
+    const { bytes: usedBytes, atMs: measuredAtMs = nodeUsage.atMs } = measured;
+    return [{ signal, subject, usedBytes, ...limit, measuredAtMs }];
+  };
+  const largest = largestOf(storageParts(storage, usage));
   return [
     ...limits.emptyDirs.flatMap(({ name, ...limit }) =>
-      reading({ signal: 'emptydirfs.limit', subject: name }, usage.volumes.get(name), { limit, nodeUsage }),
+      read('emptydirfs.limit', name, usage.volumes.get(name), limit),
     ),
-    ...reading({ signal: 'ephemeralpodfs.limit', subject: undefined }, usage.total, {
-      limit: limits.pod,
-      nodeUsage,
-    }).map((one) => ({ ...one, largest: largestOf(storageParts(storage, usage)) })),
-    ...usage.containers.flatMap((container) =>
-      reading(
-        { signal: 'ephemeralcontainerfs.limit', subject: container.name },
-        usageOf(container, nodeUsage),
-        {
-          limit: limits.containers.get(container.name),
-          nodeUsage,
-        },
-      ),
+    ...read('ephemeralpodfs.limit', undefined, usage.total, limits.pod).map((one) => ({ ...one, largest })),
+    ...usage.containers.flatMap((one) =>
+      read('ephemeralcontainerfs.limit', one.name, usageOf(one, nodeUsage), limits.containers.get(one.name)),
     ),
   ];
 }
@@ -143,18 +144,6 @@ export function byFullness(a: Measured, b: Measured): number {
 }
 
 type Measured = Pick<LimitUsage, 'usedBytes' | 'limit'>;
-
-function reading(
-  of: { readonly signal: EvictionSignal; readonly subject: string | undefined },
-  measured: StorageMeasurement | undefined,
-  {
-    limit,
-    nodeUsage,
-  }: { readonly limit: BindingLimit | undefined; readonly nodeUsage: Pick<StorageUsage, 'atMs'> },
-): LimitUsage[] {
-  if (measured === undefined || Number.isNaN(measured.bytes) || limit === undefined) return [];
-  return [{ ...of, usedBytes: measured.bytes, ...limit, measuredAtMs: measured.atMs ?? nodeUsage.atMs }];
-}
 
 /** What counts for one container: its logs, and its layer unless images have a file system of their own. */
 const partsOf = (

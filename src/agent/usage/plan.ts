@@ -95,16 +95,20 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
     ? undefined
     : metaTime(new Date(at.getTime() + seconds * 1000));
 
-const podOf = ({ pod, bytes, classes, partial }: PodUse): NonNullable<NodeUsage['pods']>[number] => ({
+const podOf = ({ pod, ...use }: PodUse): NonNullable<NodeUsage['pods']>[number] => ({
   namespace: pod.namespace,
   name: pod.name,
   uid: pod.uid,
+  ...sizesOf(use),
+  limitBytes: limitOf(pod),
+});
+
+const sizesOf = ({ bytes, classes, partial }: Pick<PodUse, 'bytes' | 'classes' | 'partial'>) => ({
   bytes,
   layersBytes: classes.layers,
   volumesBytes: classes.volumes,
   logsBytes: classes.logs,
   lowerBound: partial.size > 0 ? true : undefined,
-  limitBytes: limitOf(pod),
 });
 
 /** As the kubelet adds up the limits of a pod, without its init containers. */
@@ -116,16 +120,12 @@ function limitOf({ storage: { containers } }: StoragePod): number | undefined {
 }
 
 const namespaceOf = (
-  { name, pods, bytes, classes, partial }: NamespaceUse,
+  { name, pods, ...use }: NamespaceUse,
   history: UsageHistory,
 ): NonNullable<NodeUsage['namespaces']>[number] => ({
   name,
   pods,
-  bytes,
-  layersBytes: classes.layers,
-  volumesBytes: classes.volumes,
-  logsBytes: classes.logs,
-  lowerBound: partial.size > 0 ? true : undefined,
+  ...sizesOf(use),
   growthBytesPerHour: namespaceGrowth(name, history),
 });
 
