@@ -2,10 +2,10 @@ import { isInodes } from '../../api/node-pressure.ts';
 import type { Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectKey } from '../../evaluation/plan/changes.ts';
 import type { IsShown } from '../../evaluation/plan/filter.ts';
-import { stuckIn, type StuckView } from '../../evaluation/plan/stuck.ts';
+import { stuckIn } from '../../evaluation/plan/stuck.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
-import { usageData, type UsageData } from './usage.ts';
+import { usageData } from './usage.ts';
 
 /** What happens to the objects of one policy, namespace, node or reason. */
 export interface Share {
@@ -37,38 +37,8 @@ export interface Large {
   readonly removedOn: number;
 }
 
-/** What becomes due on one day (UTC). */
-interface DueDay {
-  /** Such as `2026-01-16`. */
-  readonly day: string;
-  readonly objects: number;
-  readonly bytes: number;
-}
-
-/** A pod that makes no progress. */
-interface StuckRow extends StuckView {
-  /** `namespace/name`. */
-  readonly name: string;
-}
-
 /** The figures of a report; its table has the decisions of the plan. */
-export interface ReportData {
-  readonly total: Share;
-  /** undefined = no node has a report. */
-  readonly usage: UsageData | undefined;
-  readonly byPolicy: readonly Share[];
-  readonly byNamespace: readonly Share[];
-  readonly byNode: readonly Share[];
-  readonly byReason: readonly Share[];
-  /** Fullest first. */
-  readonly disks: readonly DiskUse[];
-  readonly images: readonly Large[];
-  readonly logs: readonly Large[];
-  /** The next days on which something becomes due, in order. */
-  readonly due: readonly DueDay[];
-  /** Longest first. */
-  readonly stuck: readonly StuckRow[];
-}
+export type ReportData = ReturnType<typeof reportData>;
 
 /** Days of `due`. */
 const dueDays = 7;
@@ -78,19 +48,23 @@ export function reportData(
   { decisions, generatedAt }: PlanDocument,
   facts: PlanFacts,
   isShown: IsShown = () => true,
-): ReportData {
+) {
   const now = new Date(generatedAt);
   return {
     total: shareOf('', decisions),
+    /** undefined = no node has a report. */
     usage: usageData(facts, now),
     byPolicy: shares(decisions, ({ policy }) => policy ?? 'no policy'),
     byNamespace: shares(decisions, namespaceOf),
     byNode: shares(decisions, ({ object }) => object.node ?? undefined),
     byReason: shares(decisions, ({ reason }) => reason),
+    /** Fullest first. */
     disks: facts.parts.flatMap(disksOf).toSorted((a, b) => usedShare(b) - usedShare(a)),
     images: largestImages(facts.parts, removedKeys(decisions)),
     logs: largestLogs(facts.parts, isShown),
+    /** The next days (UTC) on which something becomes due, such as `2026-01-16`, in order. */
     due: dueOf(decisions, now),
+    /** Pods that make no progress, those of the longest time first. */
     stuck: stuckIn(facts, decisions, now, (pod) => isShown(nameOf(pod))).map(({ pod, view }) => ({
       name: nameOf(pod),
       ...view,
@@ -201,7 +175,7 @@ function largestLogs(parts: readonly NodePart[], isShown: IsShown): readonly Lar
 }
 
 /** The objects that only wait for time. */
-function dueOf(decisions: readonly Decision[], now: Date): readonly DueDay[] {
+function dueOf(decisions: readonly Decision[], now: Date) {
   const until = now.getTime() + dueDays * 86_400_000;
   const waiting = decisions.filter(
     ({ order, eligibleAt }) => order === null && eligibleAt !== null && Date.parse(eligibleAt) <= until,

@@ -5,17 +5,10 @@ import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { decisionsInPiece } from '../plan/text.ts';
-import {
-  fateOf,
-  policyText,
-  usedShare,
-  type DiskUse,
-  type Large,
-  type ReportData,
-  type Share,
-} from './data.ts';
+import { fateOf, policyText, type ReportData, type Share } from './data.ts';
 import { html, tableOf } from './markup.ts';
 import { page, type Row } from './page.ts';
+import { changedObjects, sectionsOf, type Section } from './sections.ts';
 import { usageSection, usageStyle } from './usage-html.ts';
 
 /** The report as one HTML page, piece by piece. It loads nothing, and its content security policy allows no other script. */
@@ -67,30 +60,34 @@ function rowOf(one: Decision): Row {
   ];
 }
 
-const sections = (plan: PlanDocument, data: ReportData): readonly string[] => [
-  tiles(data.total),
-  list('Limits of this plan', plan.notes),
-  list('Policies', plan.policies.map(policyText)),
-  plan.changes === undefined ? '' : changesSection(plan.changes),
-  data.usage === undefined ? '' : usageSection(data.usage),
-  `<div class="pair">${shareTable('By policy', data.byPolicy)}${shareTable('By reason', data.byReason)}</div>`,
-  `<div class="pair">${shareTable('By namespace', data.byNamespace)}${shareTable('By node', data.byNode)}</div>`,
-  `<div class="pair">${diskTable(data.disks)}${dueTable(data)}</div>`,
-  stuckTable(data),
-  `<div class="pair">${largeTable('Largest images', 'Image', data.images)}${largeTable('Largest logs', 'Pod directory', data.logs)}</div>`,
-];
-
-function tiles({ remove, bytes, warn, waiting, keep }: Share): string {
-  const tile = (count: number | string, what: string): string =>
-    `<div><dt>${what}</dt><dd>${count}</dd></div>`;
-  const all = [
-    tile(remove, 'to remove'),
-    tile(shortSizeText(bytes), 'freed on nodes'),
-    tile(warn, warn === 1 ? 'warning' : 'warnings'),
-    tile(waiting, 'wait for time'),
-    tile(keep, 'kept'),
+function sections(plan: PlanDocument, data: ReportData): readonly string[] {
+  const shared = sectionsOf(data);
+  const pair = (left: Section, right: Section): string =>
+    `<div class="pair">${tableOf(left)}${tableOf(right)}</div>`;
+  return [
+    tilesOf(data.total),
+    list('Limits of this plan', plan.notes),
+    list('Policies', plan.policies.map(policyText)),
+    plan.changes === undefined ? '' : changesSection(plan.changes),
+    data.usage === undefined ? '' : usageSection(data.usage, tableOf(shared.namespaces)),
+    pair(shared.byPolicy, shared.byReason),
+    pair(shared.byNamespace, shared.byNode),
+    pair(shared.disks, shared.due),
+    tableOf(shared.stuck),
+    pair(shared.images, shared.logs),
   ];
-  return `<dl class="tiles">${all.join('')}</dl>`;
+}
+
+function tilesOf({ remove, bytes, warn, waiting, keep }: Share): string {
+  const values: readonly (readonly [what: string, value: number | string])[] = [
+    ['to remove', remove],
+    ['freed on nodes', shortSizeText(bytes)],
+    [warn === 1 ? 'warning' : 'warnings', warn],
+    ['wait for time', waiting],
+    ['kept', keep],
+  ];
+  const tiles = values.map(([what, value]) => `<div><dt>${what}</dt><dd>${value}</dd></div>`);
+  return `<dl class="tiles">${tiles.join('')}</dl>`;
 }
 
 const list = (title: string, items: readonly string[]): string =>
@@ -98,76 +95,12 @@ const list = (title: string, items: readonly string[]): string =>
     ? ''
     : `<section><h2>${title}</h2><ul>${items.map((item) => `<li>${html(item)}</li>`).join('')}</ul></section>`;
 
-function changesSection({ more, less, modes }: Changes): string {
-  const rows = [...more.map((one) => ['more', one] as const), ...less.map((one) => ['less', one] as const)];
+function changesSection(changes: Changes): string {
+  const { more, less, modes } = changes;
   const counts = `${more.length} more removals, ${less.length} fewer, than with the policies in force.`;
-  const table = tableOf(
-    'Changes',
-    ['', 'Object', 'Reason', 'Policy'],
-    rows.map(([which, one]) => [which, objectText(one), one.reason, one.policy ?? '']),
-  );
-  return `<section><h2>Compared with the policies in force</h2><p>${counts}</p>${modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('')}</section>${table}`;
+  const changed = modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('');
+  return `<section><h2>Compared with the policies in force</h2><p>${counts}</p>${changed}</section>${tableOf(changedObjects(changes))}`;
 }
-
-const shareTable = (title: string, shares: readonly Share[]): string =>
-  tableOf(
-    title,
-    [title.replace('By ', '').replace(/^./, (char) => char.toUpperCase()), ...shareHeads],
-    shares.map(({ name, remove, warn, waiting, keep, bytes }) => [
-      name,
-      ...[remove, warn, waiting, keep].map(String),
-      bytes === 0 ? '' : shortSizeText(bytes),
-    ]),
-    shareHeads.length,
-  );
-
-const shareHeads = ['Remove', 'Warn', 'Wait', 'Keep', 'Frees'] as const;
-
-const diskTable = (disks: readonly DiskUse[]): string =>
-  tableOf(
-    'Disks',
-    ['Node', 'Disk', 'Used', 'Used %', 'Of'],
-    disks.map((disk) => {
-      const percent = Math.round(usedShare(disk) * 100);
-      const label = html(`${disk.name} of ${disk.node}, ${disk.unit} used`);
-      return [
-        ...[disk.node, disk.unit === 'inodes' ? `${disk.name}, inodes` : disk.name],
-        {
-          markup: `<meter min="0" max="100" low="80" high="90" optimum="0" value="${percent}" aria-label="${label}"></meter>`,
-        },
-        ...[`${percent} %`, disk.unit === 'inodes' ? String(disk.capacity) : shortSizeText(disk.capacity)],
-      ];
-    }),
-    2,
-  );
-
-const dueTable = ({ due }: ReportData): string =>
-  tableOf(
-    'Due in the next days',
-    ['Day (UTC)', 'Objects', 'Size'],
-    due.map(({ day, objects, bytes }) => [day, String(objects), bytes === 0 ? '' : shortSizeText(bytes)]),
-    2,
-  );
-
-const stuckTable = ({ stuck }: ReportData): string =>
-  tableOf(
-    'Stuck pods',
-    ['Pod', 'Cause', 'Since', 'Held by', 'Remedy'],
-    stuck.map(({ name, cause, since, detail, advice, command }) => [
-      ...[name, cause, since, detail],
-      command === null ? advice : { markup: `${html(advice)}: <code>${html(command)}</code>` },
-    ]),
-  );
-
-const largeTable = (title: string, what: string, large: readonly Large[]): string =>
-  tableOf(
-    title,
-    [what, 'Size', 'Nodes', 'Remove'],
-    large.map(({ name, bytes, nodes, removedOn }) => [
-      ...[name, shortSizeText(bytes), String(nodes), String(removedOn)],
-    ]),
-    3,
-  );
 
 const tableOfObjects = `<section class="objects">
 <h2>Objects</h2>

@@ -1,4 +1,5 @@
 import { printable } from '../../runtime/text/printable.ts';
+import { maxRows, type Cell, type Section } from './sections.ts';
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
@@ -6,38 +7,36 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export const html = (text: string): string =>
   printable(text).replaceAll(/[&<>"]/g, (char) => escapes[char] ?? '');
 
-/** A text, or markup that has its texts escaped. */
-export type Cell = string | { readonly markup: string };
+/** Empty without rows. */
+export const tableOf = ({ title, heads, rows }: Section): string =>
+  rows.length === 0
+    ? ''
+    : `<section><h2>${title}</h2>${tableBody(
+        heads,
+        rows.map((row) => row.map(cellMarkup)),
+      )}</section>`;
 
-/** Rows of a table of values. */
-const maxRows = 20;
-
-/** Text cells first, then as many numbers as `numbers`. Empty without rows. */
-export function tableOf(
-  title: string,
-  head: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  numbers = 0,
-): string {
-  const body = tableBody(head, rows, numbers);
-  return body === '' ? '' : `<section><h2>${title}</h2>${body}</section>`;
+/** A table of cells that have their texts escaped. */
+export function tableBody(heads: Section['heads'], rows: readonly (readonly string[])[]): string {
+  const classes = heads.map(({ isNumber }) => (isNumber === true ? ' class="number"' : ''));
+  const titles = heads.map(({ title, isUntitledOnPage }, i) =>
+    isUntitledOnPage === true
+      ? '<td></td>'
+      : `<th scope="col"${classes[i]}>${title.replace(/^./, (char) => char.toUpperCase())}</th>`,
+  );
+  const shown = rows
+    .slice(0, maxRows)
+    .map((row) => `<tr>${row.map((cell, i) => `<td${classes[i]}>${cell}</td>`).join('')}</tr>`);
+  return `<table><thead><tr>${titles.join('')}</tr></thead><tbody>${shown.join('')}</tbody></table>${moreText(rows.length - maxRows)}`;
 }
 
-/** The same without a title. */
-export function tableBody(
-  head: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  numbers: number,
-): string {
-  if (rows.length === 0) return '';
-  const isNumber = (i: number): boolean => i >= head.length - numbers;
-  const cell = (one: Cell, i: number): string =>
-    `<td${isNumber(i) ? ' class="number"' : ''}>${typeof one === 'string' ? html(one) : one.markup}</td>`;
-  const heads = head.map((text, i) =>
-    text === '' ? '<td></td>' : `<th scope="col"${isNumber(i) ? ' class="number"' : ''}>${text}</th>`,
-  );
-  const shown = rows.slice(0, maxRows).map((row) => `<tr>${row.map(cell).join('')}</tr>`);
-  return `<table><thead><tr>${heads.join('')}</tr></thead><tbody>${shown.join('')}</tbody></table>${moreText(rows.length - maxRows)}`;
+function cellMarkup(cell: Cell): string {
+  if (typeof cell === 'string') return html(cell);
+  if ('name' in cell) return html(cell.name);
+  if ('percent' in cell)
+    return `<meter min="0" max="100" low="80" high="90" optimum="0" value="${cell.percent}" aria-label="${html(cell.label)}"></meter>`;
+  const { prose, command = null } = cell;
+  return command === null ? html(prose) : `${html(prose)}: <code>${html(command)}</code>`;
 }
 
 /** A sentence about what is not shown; empty if all is. */

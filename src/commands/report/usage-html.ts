@@ -1,34 +1,27 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { html, moreText, tableBody, tableOf, type Cell } from './markup.ts';
-import { diskParts, type Curve, type UsageBar, type UsageData } from './usage.ts';
+import { html, moreText, tableBody } from './markup.ts';
 import {
   afterText,
   diskName,
+  diskParts,
   fullText,
   growthText,
   partNames,
   percentText,
   usedParts,
-} from './usage-words.ts';
+  type Curve,
+  type UsageBar,
+  type UsageData,
+} from './usage.ts';
 
 /** What uses the disks: bars, namespaces, and curves until the disks are full. */
-export function usageSection({ disks, namespaces, curves, unknown }: UsageData): string {
+export function usageSection({ disks, curves, unknown }: UsageData, namespaces: string): string {
   const notes = unknown.map((one) => `<p class="note">${html(one)}</p>`).join('');
   const head = `<section class="bars"><h2>What uses the disks</h2>${notes}`;
   if (disks.length === 0) return `${head}</section>`;
-  const bars = tableBody(['Disk', 'Usage', 'Used'], disks.map(barRow), 1);
-  const table = tableOf(
-    'Largest namespaces',
-    ['Namespace', 'Size', 'Nodes', 'Growth'],
-    namespaces.map((one) => [
-      one.name,
-      shortSizeText(one.bytes),
-      String(one.nodes),
-      growthText(one.growthBytesPerHour),
-    ]),
-    3,
-  );
-  return `<div class="pair">${head}${legendOf(disks)}${bars}</section><div>${curvesSection(curves)}${table}</div></div>`;
+  const heads = [{ title: 'Disk' }, { title: 'Usage' }, { title: 'Used', isNumber: true }];
+  const bars = legendOf(disks) + tableBody(heads, disks.map(barRow));
+  return `<div class="pair">${head}${bars}</section><div>${curvesSection(curves)}${namespaces}</div></div>`;
 }
 
 function legendOf(disks: readonly UsageBar[]): string {
@@ -39,10 +32,10 @@ function legendOf(disks: readonly UsageBar[]): string {
   return `<ul class="legend">${items.join('')}</ul>`;
 }
 
-const barRow = (bar: UsageBar): readonly Cell[] => [
-  { markup: `${html(bar.node)}<small>${diskName(bar)}</small>` },
-  { markup: `${barSvg(bar)}<small>${largestParts(bar)}</small>` },
-  { markup: `${percentText(bar.usedPercent)}<small>of ${shortSizeText(bar.capacityBytes)}</small>` },
+const barRow = (bar: UsageBar): readonly string[] => [
+  `${html(bar.node)}<small>${diskName(bar)}</small>`,
+  `${barSvg(bar)}<small>${largestParts(bar)}</small>`,
+  `${percentText(bar.usedPercent)}<small>of ${shortSizeText(bar.capacityBytes)}</small>`,
 ];
 
 function barSvg(bar: UsageBar): string {

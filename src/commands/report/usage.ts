@@ -4,6 +4,8 @@ import type {
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
+import { longSpanText } from '../../process/table.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 
@@ -14,61 +16,15 @@ const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs',
 export const diskParts = [...diskClasses, 'unknown', 'reserved', 'free'] as const;
 export type DiskPart = (typeof diskParts)[number];
 
-/** A disk and the parts that add up to its capacity. */
-export interface UsageBar {
-  readonly node: string;
-  /** Such as `imagefs`. */
-  readonly name: string;
-  /** Whether the values are older than 15 minutes. */
-  readonly stale: boolean;
-  readonly capacityBytes: number;
-  /** From 0 to 100: all that is not available. */
-  readonly usedPercent: number;
-  /** Only those that are not empty. */
-  readonly parts: readonly { readonly part: DiskPart; readonly bytes: number }[];
-}
-
-/** All pods of a namespace, on all nodes whose pods were measured. */
-interface NamespaceUse {
-  readonly name: string;
-  readonly bytes: number;
-  readonly nodes: number;
-  /** undefined = unknown, or nothing grows. */
-  readonly growthBytesPerHour: number | undefined;
-}
-
-/** How a disk fills, in a straight line from now. */
-export interface Curve {
-  readonly node: string;
-  readonly name: string;
-  readonly usedPercent: number;
-  readonly growthBytesPerHour: number | undefined;
-  /** 0 = the time has passed. */
-  readonly fullInMs: number;
-  /** undefined = unknown. */
-  readonly afterCollection: AfterCollection | undefined;
-}
-
-interface AfterCollection {
-  readonly usedPercent: number;
-  /** Infinity = collection keeps up with the growth. */
-  readonly fullInMs: number;
-}
-
 /** What uses the disks of all nodes, and when they are full. */
-export interface UsageData {
-  /** Fullest first. */
-  readonly disks: readonly UsageBar[];
-  /** Largest first. */
-  readonly namespaces: readonly NamespaceUse[];
-  /** Disks that are full within a week at their present growth, the first one first: agents make no other forecasts. */
-  readonly curves: readonly Curve[];
-  /** One sentence for each unknown value, with its nodes. */
-  readonly unknown: readonly string[];
-}
+export type UsageData = NonNullable<ReturnType<typeof usageData>>;
+/** A disk and the parts that add up to its capacity. */
+export type UsageBar = ReturnType<typeof barOf>;
+/** How a disk fills, in a straight line from now. */
+export type Curve = NonNullable<ReturnType<typeof curveOf>>;
 
 /** Computes the usage from the reports of the nodes; undefined = there is neither a report nor a node. */
-export function usageData({ usage = [], nodes }: PlanFacts, now: Date): UsageData | undefined {
+export function usageData({ usage = [], nodes }: PlanFacts, now: Date) {
   const names = [...(nodes?.values() ?? [])].map(({ name }) => name);
   if (usage.length === 0 && names.length === 0) return undefined;
   const disks = usage.flatMap((report) =>
@@ -80,9 +36,13 @@ export function usageData({ usage = [], nodes }: PlanFacts, now: Date): UsageDat
     })),
   );
   return {
+    /** Fullest first. */
     disks: disks.map(barOf).toSorted((a, b) => b.usedPercent - a.usedPercent || byText(a.node, b.node)),
+    /** Largest first. */
     namespaces: namespacesOf(usage),
+    /** Disks that are full within a week at their present growth, the first one first: agents make no other forecasts. */
     curves: disks.flatMap((one) => curveOf(one, now) ?? []).toSorted((a, b) => a.fullInMs - b.fullInMs),
+    /** One sentence for each unknown value, with its nodes. */
     unknown: unknownIn(usage, names, now),
   };
 }
@@ -99,7 +59,7 @@ interface DiskOfNode {
 const percentUsed = ({ availableBytes, capacityBytes }: NodeGCReportStatusUsageFileSystem): number =>
   Math.max(0, 100 * (1 - availableBytes / capacityBytes));
 
-function barOf({ node, stale, disk }: DiskOfNode): UsageBar {
+function barOf({ node, stale, disk }: DiskOfNode) {
   const { name, capacityBytes, usedBytes, availableBytes } = disk;
   const classes = diskClasses.map((part) => ({ part, bytes: disk[`${part}Bytes`] ?? 0 }));
   const parts = [
@@ -110,15 +70,20 @@ function barOf({ node, stale, disk }: DiskOfNode): UsageBar {
   ];
   return {
     node,
+    /** Such as `imagefs`. */
     name,
+    /** Whether the values are older than 15 minutes. */
     stale,
     capacityBytes,
+    /** From 0 to 100: all that is not available. */
     usedPercent: percentUsed(disk),
+    /** Only those that are not empty. */
     parts: parts.filter(({ bytes }) => bytes > 0),
   };
 }
 
-function namespacesOf(usage: readonly ReportedUsage[]): readonly NamespaceUse[] {
+/** All pods of a namespace, on all nodes whose pods were measured. */
+function namespacesOf(usage: readonly ReportedUsage[]) {
   const found = Map.groupBy(
     usage.flatMap((report) => report.usage?.namespaces ?? []),
     ({ name }) => name,
@@ -130,6 +95,7 @@ function namespacesOf(usage: readonly ReportedUsage[]): readonly NamespaceUse[] 
         name,
         bytes: sum(list.map(({ bytes }) => bytes)),
         nodes: list.length,
+        /** undefined = unknown, or nothing grows. */
         growthBytesPerHour: growths.length === 0 ? undefined : sum(growths),
       };
     })
@@ -139,7 +105,7 @@ function namespacesOf(usage: readonly ReportedUsage[]): readonly NamespaceUse[] 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** A stale value does not predict when a disk is full. */
-function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date): Curve | undefined {
+function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date) {
   // The clock of the node may be ahead.
   const from = new Date(Math.max(now.getTime(), Date.parse(measuredTime) || 0));
   const { name, growthBytesPerHour, fullTime } = disk;
@@ -149,7 +115,9 @@ function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date
     name,
     usedPercent: percentUsed(disk),
     growthBytesPerHour,
+    /** 0 = the time has passed. */
     fullInMs: msUntil(fullTime, from),
+    /** undefined = unknown. */
     afterCollection: afterCollection(disk, from),
   };
 }
@@ -157,11 +125,12 @@ function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date
 const msUntil = (time: string, now: Date): number => Math.max(0, Date.parse(time) - now.getTime());
 
 /** An agent that knows the collectable bytes and when the disk is full leaves out this later time if there is none. */
-function afterCollection(disk: NodeGCReportStatusUsageFileSystem, now: Date): AfterCollection | undefined {
+function afterCollection(disk: NodeGCReportStatusUsageFileSystem, now: Date) {
   const { collectableBytes, capacityBytes, fullAfterCollectionTime: time } = disk;
   if (collectableBytes === undefined) return undefined;
   return {
     usedPercent: Math.max(0, percentUsed(disk) - (100 * collectableBytes) / capacityBytes),
+    /** Infinity = collection keeps up with the growth. */
     fullInMs: time === undefined ? Infinity : msUntil(time, now),
   };
 }
@@ -197,4 +166,42 @@ function unknownOf(usage: ReportedUsage['usage'], now: Date): readonly string[] 
 function podsUnknown({ namespaces, otherNamespaces }: NodeGCReportStatusUsage): readonly string[] {
   if (namespaces === undefined) return ['the report has no usage of namespaces.'];
   return otherNamespaces === undefined ? [] : ['the report lacks the smallest namespaces.'];
+}
+
+/** The name of each part of a disk, in the legend and in texts. */
+export const partNames: Readonly<Record<DiskPart, string>> = {
+  imagesInUse: 'images in use',
+  imagesUnused: 'unused images',
+  layers: 'writable layers',
+  volumes: 'volumes',
+  logs: 'logs',
+  orphans: 'orphans',
+  other: 'other',
+  unknown: 'unknown',
+  reserved: 'reserved',
+  free: 'free',
+};
+
+/** Only the parts that one of the disks has, in the order of the bars. */
+export const usedParts = (disks: readonly UsageBar[]): readonly DiskPart[] => {
+  const used = new Set(disks.flatMap(({ parts }) => parts.map(({ part }) => part)));
+  return diskParts.filter((part) => used.has(part));
+};
+
+/** Such as `imagefs`, or `imagefs, stale`. */
+export const diskName = ({ name, stale }: UsageBar): string => (stale ? `${name}, stale` : name);
+
+export const percentText = (percent: number): string => `${Math.round(percent)} %`;
+
+/** Empty for a growth that is unknown, or that is none. */
+export const growthText = (bytesPerHour: number | undefined): string =>
+  bytesPerHour === undefined ? '' : `${shortSizeText(bytesPerHour)}/h`;
+
+/** When a disk is full at its present growth. */
+export const fullText = (ms: number): string => (ms === 0 ? 'now' : `in ${longSpanText(ms)}`);
+
+/** When a disk is full if everything collectable is removed. */
+export function afterText(after: Curve['afterCollection']): string {
+  if (after === undefined) return 'unknown';
+  return after.fullInMs === Infinity ? 'never' : fullText(after.fullInMs);
 }

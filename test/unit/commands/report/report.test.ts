@@ -4,8 +4,8 @@ import type {
   NodeGCReportStatusUsageFileSystem,
 } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { reportData } from '../../../../src/commands/report/data.ts';
+import { reportHtml } from '../../../../src/commands/report/html.ts';
 import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
-import { usageSection } from '../../../../src/commands/report/usage-html.ts';
 import { usageData } from '../../../../src/commands/report/usage.ts';
 import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import type { ReportedUsage } from '../../../../src/kube/cache/reports-with-usage.ts';
@@ -201,10 +201,10 @@ describe('what uses the disks', () => {
 
   test('is in these tables and texts', async () => {
     const facts = factsWith(everything, ['node-1', 'silent-3', 'silent-4', 'silent-1', 'silent-2']);
-    const data = usageData(facts, now);
-    const page = data === undefined ? '' : usageSection(data);
+    const data = reportData(plan(), facts);
+    const page = [...reportHtml(plan(), data)].join('');
     const labels = [...page.matchAll(/aria-label="([^"]*)"/g)].map(([, label = '']) => label);
-    const texts = [reportMarkdown(plan(), reportData(plan(), facts)), ...labels, ''];
+    const texts = [reportMarkdown(plan(), data), ...labels, ''];
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/usage.txt');
   });
 

@@ -1,0 +1,128 @@
+import { objectText } from '../plan/table.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
+import type { Changes } from '../../evaluation/plan/document.ts';
+import { usedShare, type Large, type ReportData, type Share } from './data.ts';
+import { growthText } from './usage.ts';
+
+/** A table of the report, for the page and for Markdown. */
+export interface Section {
+  readonly title: string;
+  readonly heads: readonly Head[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+interface Head {
+  readonly title: string;
+  readonly isNumber?: boolean;
+  /** Markdown has less room. */
+  readonly isOnlyOnPage?: boolean;
+  readonly isUntitledOnPage?: boolean;
+}
+
+/** A value of dustpan's own, a name from the cluster, a sentence with its command, or a share of a whole. */
+export type Cell =
+  | string
+  | { readonly name: string }
+  | { readonly prose: string; readonly command?: string | null }
+  | { readonly percent: number; readonly label: string };
+
+interface Column<T> extends Head {
+  readonly cell: (row: T) => Cell;
+}
+
+/** Rows of a table that are shown: GitHub accepts 65 536 characters in one comment. */
+export const maxRows = 20;
+
+export const section = <T>(title: string, rows: readonly T[], columns: readonly Column<T>[]): Section => ({
+  title,
+  heads: columns,
+  rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
+});
+
+const number = <T>(title: string, text: (row: T) => string): Column<T> => ({
+  title,
+  cell: text,
+  isNumber: true,
+});
+const onlyOnPage = <T>(column: Column<T>): Column<T> => ({ ...column, isOnlyOnPage: true });
+
+export const changedObjects = (changes: Changes): Section =>
+  section(
+    'Changes',
+    (['more', 'less'] as const).flatMap((which) => changes[which].map((one) => ({ which, one }))),
+    [
+      { title: 'Change', cell: ({ which }) => which, isUntitledOnPage: true },
+      { title: 'Object', cell: ({ one }) => ({ name: objectText(one) }) },
+      { title: 'Reason', cell: ({ one }) => one.reason },
+      onlyOnPage({ title: 'Policy', cell: ({ one }) => one.policy ?? '' }),
+    ],
+  );
+
+/** The tables that the page and Markdown share, in the order of Markdown. */
+export const sectionsOf = (data: ReportData) => ({
+  namespaces: section('Largest namespaces', data.usage?.namespaces ?? [], [
+    { title: 'Namespace', cell: ({ name }) => ({ name }) },
+    number('Size', ({ bytes }) => shortSizeText(bytes)),
+    number('Nodes', ({ nodes }) => String(nodes)),
+    number('Growth', ({ growthBytesPerHour }) => growthText(growthBytesPerHour)),
+  ]),
+  byPolicy: shares('policy', data.byPolicy),
+  byReason: shares('reason', data.byReason),
+  byNamespace: shares('namespace', data.byNamespace),
+  byNode: shares('node', data.byNode),
+  disks: section('Disks', data.disks, [
+    { title: 'Node', cell: ({ node }) => ({ name: node }) },
+    { title: 'Disk', cell: ({ name, unit }) => (unit === 'inodes' ? `${name}, inodes` : name) },
+    {
+      title: 'Used',
+      cell: (disk) => ({
+        percent: percentOf(disk),
+        label: `${disk.name} of ${disk.node}, ${disk.unit} used`,
+      }),
+    },
+    onlyOnPage(number('Used %', (disk) => `${percentOf(disk)} %`)),
+    onlyOnPage(
+      number('Of', ({ unit, capacity }) => (unit === 'inodes' ? String(capacity) : shortSizeText(capacity))),
+    ),
+  ]),
+  images: section('Largest images', data.images, [
+    { title: 'Image', cell: ({ name }) => ({ name }) },
+    size,
+    number('Nodes', ({ nodes }) => String(nodes)),
+    removed,
+  ]),
+  logs: section('Largest logs', data.logs, [
+    { title: 'Pod directory', cell: ({ name }) => ({ name }) },
+    size,
+    onlyOnPage(number('Nodes', ({ nodes }) => String(nodes))),
+    removed,
+  ]),
+  due: section('Due in the next days', data.due, [
+    { title: 'Day (UTC)', cell: ({ day }) => day },
+    number('Objects', ({ objects }) => String(objects)),
+    onlyOnPage(number('Size', ({ bytes }) => sizeOrNone(bytes))),
+  ]),
+  stuck: section('Stuck pods', data.stuck, [
+    { title: 'Pod', cell: ({ name }) => ({ name }) },
+    { title: 'Cause', cell: ({ cause }) => cause },
+    { title: 'Since', cell: ({ since }) => since },
+    { title: 'Held by', cell: ({ detail }) => ({ prose: detail }) },
+    { title: 'Remedy', cell: ({ advice, command }) => ({ prose: advice, command }) },
+  ]),
+});
+
+const percentOf = (disk: ReportData['disks'][number]): number => Math.round(usedShare(disk) * 100);
+const sizeOrNone = (bytes: number): string => (bytes === 0 ? '' : shortSizeText(bytes));
+
+const size = number<Large>('Size', ({ bytes }) => shortSizeText(bytes));
+const removed = onlyOnPage(number<Large>('Remove', ({ removedOn }) => String(removedOn)));
+
+const shares = (what: string, rows: readonly Share[]): Section =>
+  section(`By ${what}`, rows, [
+    { title: what, cell: ({ name }) => ({ name }) },
+    number('Remove', ({ remove }) => String(remove)),
+    number('Warn', ({ warn }) => String(warn)),
+    number('Wait', ({ waiting }) => String(waiting)),
+    number('Keep', ({ keep }) => String(keep)),
+    number('Frees', ({ bytes }) => sizeOrNone(bytes)),
+  ]);
