@@ -5,6 +5,7 @@ import {
   type DiskSignal,
   type Limit,
   type PlannedContainers,
+  type ReclaimResult,
   type SignalState,
 } from '../../api/node-pressure.ts';
 import type { Demand, NodePressureFacts } from './facts.ts';
@@ -55,9 +56,29 @@ function demandOf(
   };
 }
 
-/** Amount that is still missing after planned removals of containers. */
-export const missingAfter = (
-  { signal, logs }: Pick<Demand, 'signal' | 'logs'>,
-  missing: number,
-  { bytes }: Pick<PlannedContainers, 'bytes'>,
-): number => (logs && !isInodes(signal) ? missing - bytes : missing);
+/** What the passes for a demand have left so far, after which the next one is chosen. */
+export interface ReclaimDone {
+  /** undefined = no pass over containers. */
+  readonly containers?: ReclaimResult;
+  /** Containers that were only planned. */
+  readonly planned: PlannedContainers;
+}
+
+type ReclaimStep =
+  | { readonly pass: 'containers' | 'images'; readonly wanted: number; readonly result?: undefined }
+  | { readonly pass?: undefined; readonly result: ReclaimResult };
+
+/** The next pass for a demand, or its result: dead containers come first, because they hold images. `missing`: what is measured. */
+export function nextStep(demand: Demand, missing: number, { containers, planned }: ReclaimDone): ReclaimStep {
+  const wanted = demand.logs && !isInodes(demand.signal) ? missing - planned.bytes : missing;
+  if (wanted <= 0) return { result: 'Enough' };
+  if (demand.containers && containers === undefined) return { pass: 'containers', wanted };
+  return demand.images ? { pass: 'images', wanted } : { result: containers ?? 'Exhausted' };
+}
+
+/** The result after the pass over images. */
+export const resultAfter = (
+  { containers = 'Exhausted' }: Pick<ReclaimDone, 'containers'>,
+  images: ReclaimResult,
+): ReclaimResult =>
+  images === 'Exhausted' || (containers === 'MoreLeft' && images === 'Ungoverned') ? containers : images;

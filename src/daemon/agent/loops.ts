@@ -104,8 +104,8 @@ export class AgentLoops {
   }
 
   /** Runs a pass over containers or images while no other does. */
-  async alone(pass: Pass, signal: AbortSignal): Promise<void> {
-    await this.#turns.run(() => pass(signal), signal);
+  alone<T>(pass: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#turns.run(() => pass(signal), signal);
   }
 
   /** Wakes the passes soon, after a change on this node. */

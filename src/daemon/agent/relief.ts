@@ -1,13 +1,12 @@
 import type { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import type { ImageGcManager } from '../../agent/imagegc/manager.ts';
-import { missingAfter } from '../../agent/nodepressure/demands.ts';
+import { nextStep, resultAfter, type ReclaimDone } from '../../agent/nodepressure/demands.ts';
 import type { Demand } from '../../agent/nodepressure/facts.ts';
 import {
   diskOf,
   isInodes,
   noContainers,
   type ReclaimResult,
-  type Relief,
   type SignalThresholds,
 } from '../../api/node-pressure.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
@@ -15,15 +14,15 @@ import { defaultThresholds } from '../../node/kubelet/thresholds.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { AgentLoops } from './loops.ts';
 
-type Pass = (signal: AbortSignal) => Promise<void>;
 type Measure = (signal: AbortSignal) => Promise<Pick<FileSystemStats, 'availableBytes' | 'inodesFree'>>;
 
 interface ReliefDeps {
   readonly containers: Pick<ContainerGcManager, 'relieve'>;
   readonly images: Pick<ImageGcManager, 'relieve'>;
   readonly place: { readonly nodeDisk: Measure; readonly imageDisk: Measure };
-  readonly alone: (pass: Pass, signal: AbortSignal) => Promise<void>;
+  readonly alone: AgentLoops['alone'];
 }
 
 /** Removes dead containers, then images, until a demand is met. What the file system does not count is not short. */
@@ -35,31 +34,21 @@ export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
       const available = isInodes(demand.signal) ? inodesFree : availableBytes;
       return available === undefined ? 0 : demand.until - available;
     };
-    let planned = noContainers;
-    /** Runs a pass unless enough is available: the kubelet measured up to a minute ago, and the pass has waited for others. */
-    const whileShort = async (
-      pass: (relief: Relief, next: AbortSignal) => Promise<ReclaimResult>,
-    ): Promise<ReclaimResult> => {
-      let result: ReclaimResult = 'Enough';
-      await alone(async (next) => {
-        const wanted = missingAfter(demand, await missing(next), planned);
+    /** Measures again, and runs the next pass: the kubelet measured up to a minute ago, and the pass has waited for others. */
+    const step = (done: ReclaimDone): Promise<ReclaimDone | ReclaimResult> =>
+      alone(async (next) => {
+        const chosen = nextStep(demand, await missing(next), done);
+        if (chosen.pass === undefined) return chosen.result;
         const { signal: name, threshold, kubeletInMs } = demand;
-        const relief = { signal: name, threshold, wanted, kubeletInMs, missing };
-        if (wanted > 0) result = await pass(relief, next);
+        const relief = { signal: name, threshold, wanted: chosen.wanted, kubeletInMs, missing };
+        if (chosen.pass === 'images')
+          return resultAfter(done, await images.relieve({ ...relief, planned: done.planned }, next));
+        const { result, planned } = await containers.relieve(relief, next);
+        return { containers: result, planned };
       }, signal);
-      return result;
-    };
-    const first = await whileShort(async (relief, next) => {
-      if (!demand.containers) return 'Exhausted';
-      const done = await containers.relieve(relief, next);
-      ({ planned } = done);
-      return done.result;
-    });
-    if (first === 'Enough') return first;
-    const second = await whileShort(async (relief, next) =>
-      demand.images ? await images.relieve({ ...relief, planned }, next) : 'Exhausted',
-    );
-    return second === 'Exhausted' || (first === 'MoreLeft' && second === 'Ungoverned') ? first : second;
+    let done: ReclaimDone | ReclaimResult = { planned: noContainers };
+    while (typeof done !== 'string') done = await step(done);
+    return done;
   };
 }
 

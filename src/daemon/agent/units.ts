@@ -46,7 +46,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { AgentCaches } from './caches.ts';
 import type { AgentConfig } from './command.ts';
-import type { Passes } from './loops.ts';
+import type { AgentLoops, Passes } from './loops.ts';
 import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
@@ -82,7 +82,7 @@ interface AgentUnitsDeps {
   /** A pass has ended. */
   readonly onPass: () => void;
   /** Runs a pass over containers or images while no other does. */
-  readonly alone: (pass: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>;
+  readonly alone: AgentLoops['alone'];
 }
 
 /** Builds the units of the agent; the report observes every pass. */

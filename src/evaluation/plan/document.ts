@@ -168,27 +168,50 @@ export interface PlanOptions {
 /** Whether to list the decisions with this verdict about an object. */
 export type ObjectFilter = (object: PlanObject, verdict: Verdict) => boolean;
 
-/** The totals of a unit, from its decisions. */
-export function totalsOf(place: Pick<Totals, 'unit' | 'node'>, decisions: Iterable<Planned>): Totals {
-  const { planned, kept, waiting, reasons } = summarize(decisions);
-  return { ...place, planned, kept, waiting, reasons };
-}
+/** A decision, with its explanation on demand. */
+export type Explained = readonly [decision: Planned, explain: () => Why];
 
-/** The decisions of a unit that the options select, in order; those that are carried out are numbered, from the one after `after`. */
-export function listed<D extends Planned>(
+export function* explained<D extends Planned>(
   decisions: Iterable<D>,
   explain: (decision: D) => Why,
-  { node, after = 0, kept, only }: PlanOptions & { readonly node: string | null; readonly after?: number },
+): Generator<Explained> {
+  for (const decision of decisions) yield [decision, () => explain(decision)];
+}
+
+/** The sums that the totals of a unit have besides the counts. */
+const sumsOf: Readonly<Record<Unit, readonly ('warned' | 'bytes')[]>> = {
+  podgc: [],
+  eviction: [],
+  imagegc: ['bytes'],
+  containergc: ['warned', 'bytes'],
+  localstorage: ['warned'],
+  nodepressure: ['warned', 'bytes'],
+};
+
+/** The totals of a unit, from its decisions. */
+export function totalsOf(
+  { unit, node, state }: Pick<Totals, 'unit' | 'node'> & { readonly state?: string | undefined },
+  decisions: Iterable<Planned>,
+): Totals {
+  const { planned, kept, waiting, reasons, ...sums } = summarize(decisions);
+  const more = Object.fromEntries(sumsOf[unit].map((sum) => [sum, sums[sum]]));
+  return { unit, node, planned, kept, waiting, reasons, ...more, ...(state !== undefined && { state }) };
+}
+
+/** The decisions of a unit that the options select, in order; those that are carried out are numbered. */
+export function listed(
+  decisions: Iterable<Explained>,
+  { node, kept, only }: PlanOptions & { readonly node: string | null },
 ): readonly Decision[] {
   const list: Decision[] = [];
-  let order = after;
-  for (const one of decisions) {
+  let order = 0;
+  for (const [one, explain] of decisions) {
     const { verdict, target } = one;
     const isDue = isCarriedOut(verdict);
     if (isDue) order += 1;
     const object = objectOf(target, node);
     if (!(only?.(object, verdict) ?? (kept || verdict !== 'Keep'))) continue;
-    const { detail, field = null } = explain(one);
+    const { detail, field = null } = explain();
     list.push({ ...printed(one, object), order: isDue ? order : null, detail, field });
   }
   return list;

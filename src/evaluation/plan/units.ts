@@ -1,40 +1,22 @@
-import type { ContainerGcPlan } from '../../agent/containergc/facts.ts';
-import { plannedContainers, planContainerGc } from '../../agent/containergc/plan.ts';
-import { observeGone } from '../../agent/containergc/pods.ts';
-import { explainContainer } from '../../agent/containergc/words.ts';
-import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
-import { planImageGc } from '../../agent/imagegc/plan.ts';
-import { observeImages } from '../../agent/imagegc/records.ts';
-import { missingAfter } from '../../agent/nodepressure/demands.ts';
-import type { Demand } from '../../agent/nodepressure/facts.ts';
-import {
-  noContainers,
-  type DiskSignal,
-  type PlannedContainers,
-  type ReclaimResult,
-} from '../../api/node-pressure.ts';
-import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
-import {
-  governNode,
-  nodeRule,
-  type NodeGovernance,
-  type NodeRule,
-} from '../../api/policy/node-governance.ts';
-import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { governNode } from '../../api/policy/node-governance.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import type { EvictionFacts } from '../../controllers/eviction/facts.ts';
+import { noMemory } from '../../controllers/eviction/memory.ts';
+import { replicasOf } from '../../controllers/eviction/pace.ts';
+import { planEvictions } from '../../controllers/eviction/plan.ts';
+import { explainEviction } from '../../controllers/eviction/words.ts';
 import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
 import { noneSeen } from '../../controllers/podgc/finish.ts';
 import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
-import type { Decision as Planned } from '../../gc/decision.ts';
-import { explainImage } from '../../agent/imagegc/words.ts';
 import { explainPod } from '../../controllers/podgc/words.ts';
 import { inForceForMs } from '../../gc/hold.ts';
-import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { byName, type ByUid, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import { byName, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import {
+  explained,
   listed,
   totalsOf,
   type Decision,
@@ -45,8 +27,7 @@ import {
   type UnitPlan,
 } from './document.ts';
 import { holdNotes } from './hold-notes.ts';
-import { planRequested, planStorage } from './localstorage.ts';
-import { planPressure, pressureOn, type Reclaim } from './nodepressure.ts';
+import { planNode } from './node.ts';
 import { imageListNotes, notesOn, paceNotes } from './notes.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
@@ -76,26 +57,12 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
 }
 
 function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] {
+  const { policies } = facts;
   const nodes = facts.nodes && byName(facts.nodes);
   const namespaces = facts.namespaces && byName(facts.namespaces);
   return facts.parts.flatMap((part) => {
-    const governance = governNode(facts.policies, nodes?.get(part.name));
-    const place = { part, governance, namespaces };
-    const storage = hasStorageRule(facts.policies) ? [planStorage(place, options)] : [];
-    const isBusy = storage.some(({ totals }) => (totals?.planned ?? 0) > 0);
-    // Without a rule for them, the usage is not even read.
-    const pressure = hasPressureRule(facts.policies) ? pressureOn(place, options) : undefined;
-    const demands = pressure?.demands ?? [];
-    const containers = planContainers(place, demands, options);
-    const images = planImages(place, { demands, planned: containers.planned }, options);
-    const { reclaimed, plan: containerPlan } = containers;
-    const reclaim = { containers: reclaimed, containerPlan, ...images };
-    return [
-      images.unit,
-      containers.unit,
-      ...storage,
-      ...(pressure === undefined ? [] : [planPressure({ ...place, ...pressure, reclaim, isBusy }, options)]),
-    ];
+    const governance = governNode(policies, nodes?.get(part.name));
+    return planNode({ policies, part, governance, namespaces }, options);
   });
 }
 
@@ -104,7 +71,8 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   if (facts.policies === undefined) return { decisions: [], totals: undefined };
   const seen = factsOf(facts, options);
   const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
-  const decisions = listed(decisionsOf(plan), (one) => explainPod(one, plan), { ...options, node: null });
+  const decided = explained(decisionsOf(plan), (one) => explainPod(one, plan));
+  const decisions = listed(decided, { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
   const notes = plan.policies.flatMap(({ policy, governed, removable, selected: due, holdLeftMs: leftMs }) =>
     policy.pods === undefined
@@ -123,9 +91,9 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
+  const state = facts.pods === undefined ? 'Unknown' : undefined;
   const totals = {
-    ...totalsOf({ unit: 'podgc', node: null }, decisionsOf(plan)),
-    ...(facts.pods === undefined && { state: 'Unknown' }),
+    ...totalsOf({ unit: 'podgc', node: null, state }, decisionsOf(plan)),
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
   };
   return { decisions, totals, notes };
@@ -196,105 +164,43 @@ const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; read
   synced: items !== undefined,
 });
 
-interface Place {
-  readonly part: NodePart;
-  readonly governance: NodeGovernance;
-}
-
-const isReclaim = ({ unit }: Planned): boolean => unit === 'nodepressure';
-const isOwn = (one: Planned): boolean => !isReclaim(one);
-
-function imageHoldNotes(
-  { selected }: ImageGcPlan,
-  { policy, rule }: Extract<NodeRule<ImageGcPolicy>, { kind: 'governed' }>,
-  { part: { name, state }, now }: Pick<Place, 'part'> & { readonly now: Date },
-): readonly string[] {
-  if (selected === undefined) return [];
-  const { due, unused, holdLeftMs: leftMs } = selected;
-  return holdNotes(policy, rule.hold, {
-    due,
-    governed: unused,
-    removable: unused,
-    leftMs,
-    isKnown: inForceForMs(policy, state.inForce, now) !== undefined,
-    now,
-    removal: `remove ${due} of ${unused} unused images of node ${name}`,
-    field: 'nodes.imageGC.holdAbove',
+/**
+ * Plans the evictions that agents request in their reports, as the controller does: by node and unit, in its order. Checks that need a
+ * live read of the pod and its disruption budgets are left out.
+ */
+function planRequested(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] {
+  const eviction = evictionFacts(facts);
+  if (eviction === undefined) return [];
+  const given = { policies: facts.policies ?? [], now: options.now, monotonicMs: 0 };
+  const decisions = planEvictions(eviction, given);
+  const places = Map.groupBy(decisions, ({ unit, target: { node } }) => `${node} ${unit}`);
+  return [...places.values()].flatMap((decided) => {
+    const [first] = decided;
+    if (first === undefined) return [];
+    const {
+      unit,
+      target: { node },
+    } = first;
+    return {
+      decisions: listed(explained(decided, explainEviction), { ...options, node }),
+      totals: totalsOf({ unit, node }, decided),
+    };
   });
 }
 
-/** Plans the agent's image GC on a node, and its reclaim of images after that of containers. Images that are not known have no decision. */
-function planImages(
-  { part, governance }: Place,
-  reclaim: { readonly demands: readonly Demand[]; readonly planned: PlannedContainers },
-  options: PlanOptions,
-): { readonly unit: UnitPlan } & Pick<Reclaim, 'images' | 'imagePlan' | 'results'> {
-  const { name: node, images: known = [], pods, disk, mounted, sandboxImage } = part;
-  const { now } = options;
-  const { demands, planned } = reclaim;
-  const left = demands.map((one) => ({ ...one, wanted: missingAfter(one, one.wanted, planned) }));
-  const ofImages = left.filter(({ images, wanted }) => images && wanted > 0);
-  // The pass over images for such a demand follows one over containers.
-  const gone = ofImages.some((one) => one.containers) ? planned.ids : noContainers.ids;
-  const containers = part.containers?.filter(({ id }) => !gone.has(id));
-  const observed = observeImages(part.state, { images: known, containers: containers ?? [], mounted, now });
-  const facts = { ...observed.state, listed: known, containers, pods, disk, mounted, sandboxImage };
-  const plan = planImageGc(facts, { governance, now, demands: ofImages });
-  const images = plan.removals.filter(isReclaim);
-  const all = [...plan.removals.filter(isOwn), ...plan.kept];
-  const decisions = listed(all, (one) => explainImage(one, plan), { ...options, node });
-  const results = new Map(
-    left.map(({ signal, wanted }): [DiskSignal, ReclaimResult] => [
-      signal,
-      plan.reclaim.get(signal) ?? (wanted <= 0 ? 'Enough' : 'Exhausted'),
-    ]),
-  );
-  const rule = nodeRule(governance, 'imageGC');
-  if (rule.kind === 'keep')
-    return { unit: { decisions, totals: undefined }, images, imagePlan: plan, results };
-  const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
-  const { wantedInodes, plannedInodes, crossed } = plan;
-  const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
-  const { waiting, bytes } = summarize(all);
-  const place = { unit: 'imagegc', node } as const;
-  const state = part.images === undefined ? 'Unknown' : plan.state;
-  const unit = {
-    decisions,
-    totals: { ...totalsOf(place, all), bytes, state },
-    notes: imageHoldNotes(plan, rule, { part, now }),
-    summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
+/** undefined = no report requests an eviction, or too little is known to decide. */
+function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts): EvictionFacts | undefined {
+  const requesting = reports.filter(({ requests }) => requests.length > 0);
+  if (requesting.length === 0 || !policies || !pods || !nodes || !namespaces) return undefined;
+  return {
+    // Without memory nothing waits for time: all that are due are listed.
+    reports: requesting,
+    pods,
+    memory: noMemory,
+    replicas: replicasOf({ reports: requesting, pods, memory: noMemory }),
+    nodes: byName(nodes),
+    namespaces: byName(namespaces),
   };
-  return { unit, images, imagePlan: plan, results };
-}
-
-/** Plans the first pass of the agent's container GC on a node, and its reclaim for the first demand. */
-function planContainers(
-  { part, governance }: Place,
-  demands: readonly Demand[],
-  options: PlanOptions,
-): {
-  readonly unit: UnitPlan;
-  readonly reclaimed: Reclaim['containers'];
-  readonly plan: ContainerGcPlan;
-  readonly planned: PlannedContainers;
-} {
-  const { name: node, containers, sandboxes, pods, logs, orphans } = part;
-  const { now, assumeElapsed: assumeGone } = options;
-  const seen = { containers, sandboxes, pods, logs, orphans };
-  const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
-  const demand = demands.find((one) => one.containers);
-  const plan = planContainerGc(facts, { governance, now, assumeGone, demand });
-  const { warnings, kept } = plan;
-  const removals = plan.removals.filter(isOwn);
-  const all = [...removals, ...warnings, ...kept];
-  const decisions = listed(all, (one) => explainContainer(one, plan), { ...options, node });
-  const reclaimed = plan.removals.filter(isReclaim);
-  const planned = plannedContainers(facts, plan);
-  if (nodeRule(governance, 'containerGC').kind === 'keep')
-    return { unit: { decisions, totals: undefined }, reclaimed, plan, planned };
-  const { bytes, warned } = summarize(all);
-  const totals = { ...totalsOf({ unit: 'containergc', node }, all), warned, bytes };
-  return { unit: { decisions, totals }, reclaimed, plan, planned };
 }
 
 /** The totals of a node of which only the report was read: sums, no objects. */

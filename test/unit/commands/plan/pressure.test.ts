@@ -1,13 +1,25 @@
 import { describe, expect, test } from 'vitest';
+import type { ContainerRemoval } from '../../../../src/agent/containergc/facts.ts';
+import { plannedContainers, planContainerGc } from '../../../../src/agent/containergc/plan.ts';
+import { observeGone } from '../../../../src/agent/containergc/pods.ts';
+import type { ImageRemoval } from '../../../../src/agent/imagegc/facts.ts';
+import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import { observeImages } from '../../../../src/agent/imagegc/records.ts';
+import { demandsOf } from '../../../../src/agent/nodepressure/demands.ts';
+import { observeSignals } from '../../../../src/agent/nodepressure/signals.ts';
 import type { StorageUsage } from '../../../../src/api/local-storage.ts';
+import { governNode, nodeRule } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePressurePolicy, NodesPolicy } from '../../../../src/api/policy/policy.ts';
 import { explainNodeWarning } from '../../../../src/agent/nodepressure/words.ts';
+import { reliefOf } from '../../../../src/daemon/agent/relief.ts';
+import { anyAge } from '../../../../src/gc/pod-evictions.ts';
+import { now } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { dead, rule as containerRule } from '../../agent/containergc/builders.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { container, mib, storagePod, storagePolicy, usage } from '../../agent/localstorage/builders.ts';
 import { crossed, planOf, pressurePolicy } from '../../agent/nodepressure/builders.ts';
-import { decided, decisionLines, nodesBy, type Facts } from '../facts.ts';
+import { decided, decisionLines, factsOf, nodesBy, type Facts } from '../facts.ts';
 import { crowded, diskReading, writes } from './node-facts.ts';
 
 const by = (over: Partial<NodePressurePolicy> = {}) => nodesBy({ nodePressure: pressurePolicy(over) });
@@ -92,6 +104,49 @@ function reclaimed(fixture: Facts): readonly string[] {
     });
 }
 
+/** The objects that the agent of the node of `one` would remove for its only demand, pass by pass, as in mode DryRun. */
+async function reclaimedByAgent(fixture: Facts): Promise<readonly string[]> {
+  const { policies, parts, nodes } = factsOf(fixture);
+  const [part] = parts;
+  const governance = governNode(policies, [...(nodes?.values() ?? [])][0]);
+  const rule = nodeRule(governance, 'nodePressure');
+  if (part?.usage === undefined || rule.kind === 'keep') throw new Error('the node has no pressure');
+  const given = { rule: rule.rule, kubelet: new Map(), now, maxAges: anyAge };
+  const { states } = observeSignals(new Map(), part.usage, given);
+  const names: string[] = [];
+  const note = (removals: readonly (ContainerRemoval | ImageRemoval)[]) => {
+    for (const { unit, target } of removals)
+      if (unit === 'nodepressure' && 'id' in target) names.push(target.id.replace('sha256:', ''));
+  };
+  const measure = () => Promise.resolve({ availableBytes: 100 * mib, inodesFree: undefined });
+  const relieve = reliefOf({
+    containers: {
+      relieve: (demand) => {
+        const facts = { ...part, sightings: observeGone(new Map(), part, { now }) };
+        const plan = planContainerGc(facts, { governance, now, assumeGone: true, demand });
+        note(plan.removals);
+        return Promise.resolve({ result: 'Exhausted', planned: plannedContainers(facts, plan) });
+      },
+    },
+    images: {
+      relieve: ({ planned: { ids }, ...demand }) => {
+        const { images = [], mounted } = part;
+        const containers = part.containers?.filter(({ id }) => !ids.has(id)) ?? [];
+        const observed = observeImages(part.state, { images, containers, mounted, now });
+        const facts = { ...part, ...observed.state, listed: images, containers };
+        const plan = planImageGc(facts, { governance, now, demands: [demand] });
+        note(plan.removals);
+        return Promise.resolve(plan.reclaim.get(demand.signal) ?? 'Exhausted');
+      },
+    },
+    place: { nodeDisk: measure, imageDisk: measure },
+    alone: (pass, signal) => pass(signal),
+  });
+  for (const demand of demandsOf({ signals: states, usage: part.usage }))
+    await relieve(demand, new AbortController().signal);
+  return names.map((name, i) => `nodepressure ${i + 1} ${name} Remove nodefs.available`);
+}
+
 describe('a plan of a node under pressure that can reclaim', () => {
   const images = ['x', 'y', 'z'].map((name) => image(name, { sizeBytes: 40 * mib }));
   const containers = [
@@ -141,8 +196,11 @@ describe('a plan of a node under pressure that can reclaim', () => {
       [{ images, containers, ...onDisk({ dedicatedImageFs: true }) }, two],
       [removal(1, 'old'), eviction(2)],
     ],
-  ])('%s', (_, fixture, expected) => {
-    expect(reclaimed(reclaiming(...fixture))).toEqual(expected);
+  ])('%s, as the agent does', async (_, fixture, expected) => {
+    const node = reclaiming(...fixture);
+    expect(reclaimed(node)).toEqual(expected);
+    const removals = expected.filter((line) => /^nodepressure .* Remove /.test(line));
+    expect(await reclaimedByAgent(node)).toEqual(removals);
   });
 
   test('a pod waits for the grace period only where the reclaim does not suffice', () => {

@@ -62,7 +62,7 @@ export const actedCases = (decisions: readonly (readonly [Planned, Why])[]): rea
   decisions.map(([decision, why]) => ({
     reason: decision.reason,
     name: 'only while it acts',
-    answer: () => explainedDecisions(listed([decision], () => why, { ...options, node: 'node-1' })),
+    answer: () => explainedDecisions(listed([[decision, () => why]], { ...options, node: 'node-1' })),
   }));
 
 /** The node has a policy without rules, and another policy has these for other nodes. */

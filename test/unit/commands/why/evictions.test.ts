@@ -1,6 +1,6 @@
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { evictionKeepReasons, type EvictionKeepReason } from '../../../../src/api/reasons.ts';
-import { listed } from '../../../../src/evaluation/plan/document.ts';
+import { explained, listed } from '../../../../src/evaluation/plan/document.ts';
 import type {
   DeferralReason,
   EvictionFacts,
@@ -93,6 +93,6 @@ testReasons(
   casesOf(planned, ({ policy = pressurePolicy(), ...over }) => {
     const decisions = planEvictions(facts(over), { policies: [policy], now, monotonicMs: 0 });
     const options = { now, kept: true, assumeElapsed: false, node: 'node-1' };
-    return explainedDecisions(listed(decisions, explainEviction, options));
+    return explainedDecisions(listed(explained(decisions, explainEviction), options));
   }),
 );

@@ -1,0 +1,330 @@
+import type { ContainerGcPlan } from '../../agent/containergc/facts.ts';
+import { plannedContainers, planContainerGc } from '../../agent/containergc/plan.ts';
+import { observeGone } from '../../agent/containergc/pods.ts';
+import { explainContainer } from '../../agent/containergc/words.ts';
+import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
+import { planImageGc } from '../../agent/imagegc/plan.ts';
+import { observeImages } from '../../agent/imagegc/records.ts';
+import { explainImage } from '../../agent/imagegc/words.ts';
+import { byExcess } from '../../agent/localstorage/inventory.ts';
+import { planLocalStorage } from '../../agent/localstorage/plan.ts';
+import { explainLimit, explainStorage } from '../../agent/localstorage/words.ts';
+import { demandsOf, nextStep, resultAfter } from '../../agent/nodepressure/demands.ts';
+import type { Consumer, Demand, NodePressureFacts, Reclaimed } from '../../agent/nodepressure/facts.ts';
+import { planNodePressure } from '../../agent/nodepressure/plan.ts';
+import { completed, observeSignals } from '../../agent/nodepressure/signals.ts';
+import { explainNodeWarning, explainPressure } from '../../agent/nodepressure/words.ts';
+import {
+  isDiskSignal,
+  noContainers,
+  type DiskSignal,
+  type ReclaimResult,
+  type SignalState,
+  type ThresholdSignal,
+} from '../../api/node-pressure.ts';
+import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
+import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
+import type { ImageGcPolicy, NodePressurePolicy } from '../../api/policy/policy.ts';
+import type { KeptPod } from '../../controllers/eviction/facts.ts';
+import { judgeNamespace } from '../../controllers/eviction/plan.ts';
+import { causeText, explainKept, type EvictionCause } from '../../controllers/eviction/words.ts';
+import type { Decision as Planned, PodTarget, Unit } from '../../gc/decision.ts';
+import { inForceForMs } from '../../gc/hold.ts';
+import { anyAge, maxAges, type MaxAges } from '../../gc/pod-evictions.ts';
+import { summarize } from '../../gc/summary.ts';
+import type { Why } from '../../gc/words.ts';
+import type { NamespaceFacts } from '../../kube/cache/objects.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
+import { explained, listed, totalsOf, type Explained, type PlanOptions, type UnitPlan } from './document.ts';
+import { holdNotes } from './hold-notes.ts';
+
+/** A node, with what the plans of its objects need. */
+interface NodeFacts extends Pick<PlanFacts, 'policies'> {
+  readonly part: NodePart;
+  readonly governance: NodeGovernance;
+  /** By name; undefined = not known. */
+  readonly namespaces: ReadonlyMap<string, NamespaceFacts> | undefined;
+}
+
+/** Plans what the units of the agent would do on a node, in the order in which they act. */
+export function planNode(facts: NodeFacts, options: PlanOptions): readonly UnitPlan[] {
+  const storage = hasStorageRule(facts.policies) ? planStorage(facts, options) : undefined;
+  // Without a rule for them, the usage is not even read.
+  const pressure = hasPressureRule(facts.policies) ? pressureOn(facts, options) : undefined;
+  const reclaim = planReclaim(facts, pressure?.demands ?? [], options);
+  // Pods that are evicted for their limits: the others wait for what that frees.
+  const isBusy = (storage?.totals?.planned ?? 0) > 0;
+  return [
+    imageUnit(facts, reclaim.images, options),
+    containerUnit(facts, reclaim.containers, options),
+    ...(storage === undefined ? [] : [storage]),
+    ...(pressure === undefined ? [] : [pressureUnit({ ...facts, ...pressure, reclaim, isBusy }, options)]),
+  ];
+}
+
+/** The plans of the passes over containers and images, with what they remove for node pressure. */
+interface Reclaim {
+  readonly containers: ContainerGcPlan;
+  readonly images: ImageGcPlan;
+  readonly results: ReadonlyMap<DiskSignal, ReclaimResult>;
+}
+
+/** Plans the passes as the agent runs them for demands: over containers for the first that needs one, then over images. */
+function planReclaim(
+  { part, governance }: NodeFacts,
+  demands: readonly Demand[],
+  options: PlanOptions,
+): Reclaim {
+  const { containers: known, sandboxes, pods, logs, orphans } = part;
+  const { now, assumeElapsed: assumeGone } = options;
+  const seen = { containers: known, sandboxes, pods, logs, orphans };
+  const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
+  const begun = { planned: noContainers };
+  const demand = demands.find((one) => nextStep(one, one.wanted, begun).pass === 'containers');
+  const containers = planContainerGc(facts, { governance, now, assumeGone, demand });
+  const done = { containers: 'Exhausted', planned: plannedContainers(facts, containers) } as const;
+  const steps = demands.map((one) => ({ ...one, ...nextStep(one, one.wanted, done) }));
+  const ofImages = steps.filter(({ pass }) => pass === 'images');
+  // The pass over images for such a demand follows one over containers.
+  const gone = ofImages.some((one) => one.containers) ? done.planned.ids : noContainers.ids;
+  const images = planImages(part, gone, { governance, now, demands: ofImages });
+  const results = steps.map(
+    ({ signal, result }) =>
+      [signal, result ?? resultAfter(done, images.reclaim.get(signal) ?? 'Exhausted')] as const,
+  );
+  return { containers, images, results: new Map(results) };
+}
+
+/** Plans the pass over images without these containers. Images that are not known have no decision. */
+function planImages(
+  { images = [], containers: known, pods, disk, mounted, sandboxImage, state }: NodePart,
+  gone: ReadonlySet<string>,
+  given: Parameters<typeof planImageGc>[1],
+): ImageGcPlan {
+  const containers = known?.filter(({ id }) => !gone.has(id));
+  const observed = observeImages(state, { images, containers: containers ?? [], mounted, now: given.now });
+  return planImageGc(
+    { ...observed.state, listed: images, containers, pods, disk, mounted, sandboxImage },
+    given,
+  );
+}
+
+const isReclaim = ({ unit }: Planned): boolean => unit === 'nodepressure';
+const isOwn = (decision: Planned): boolean => !isReclaim(decision);
+
+function imageUnit({ part, governance }: NodeFacts, plan: ImageGcPlan, options: PlanOptions): UnitPlan {
+  const { name: node } = part;
+  const all = [...plan.removals.filter(isOwn), ...plan.kept];
+  const decisions = listed(
+    explained(all, (one) => explainImage(one, plan)),
+    { ...options, node },
+  );
+  const rule = nodeRule(governance, 'imageGC');
+  if (rule.kind === 'keep') return { decisions, totals: undefined };
+  const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
+  const { wantedInodes, plannedInodes, crossed } = plan;
+  const place = { unit: 'imagegc', node } as const;
+  const state = part.images === undefined ? 'Unknown' : plan.state;
+  const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
+  const { waiting } = summarize(all);
+  return {
+    decisions,
+    totals: totalsOf({ ...place, state }, all),
+    notes: imageHoldNotes(plan, rule, part, options.now),
+    summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
+  };
+}
+
+function imageHoldNotes(
+  { selected }: ImageGcPlan,
+  { policy, rule }: Extract<NodeRule<ImageGcPolicy>, { kind: 'governed' }>,
+  { name, state }: NodePart,
+  now: Date,
+): readonly string[] {
+  if (selected === undefined) return [];
+  const { due, unused, holdLeftMs: leftMs } = selected;
+  return holdNotes(policy, rule.hold, {
+    due,
+    governed: unused,
+    removable: unused,
+    leftMs,
+    isKnown: inForceForMs(policy, state.inForce, now) !== undefined,
+    now,
+    removal: `remove ${due} of ${unused} unused images of node ${name}`,
+    field: 'nodes.imageGC.holdAbove',
+  });
+}
+
+function containerUnit(
+  { part, governance }: NodeFacts,
+  plan: ContainerGcPlan,
+  options: PlanOptions,
+): UnitPlan {
+  const all = [...plan.removals.filter(isOwn), ...plan.warnings, ...plan.kept];
+  const isOff = nodeRule(governance, 'containerGC').kind === 'keep';
+  return unitPlan(
+    'containergc',
+    explained(all, (one) => explainContainer(one, plan)),
+    { part, options, isOff },
+  );
+}
+
+interface Shown {
+  readonly part: NodePart;
+  readonly options: PlanOptions;
+  /** No policy has the rule on this node. */
+  readonly isOff: boolean;
+  readonly isUnknown?: boolean;
+}
+
+function unitPlan(
+  unit: Unit,
+  decided: Iterable<Explained>,
+  { part: { name: node }, options, isOff, isUnknown = false }: Shown,
+): UnitPlan {
+  const all = [...decided];
+  const decisions = listed(all, { ...options, node });
+  const state = isUnknown ? 'Unknown' : undefined;
+  return {
+    decisions,
+    totals: isOff
+      ? undefined
+      : totalsOf(
+          { unit, node, state },
+          all.map(([one]) => one),
+        ),
+  };
+}
+
+/** Plans which pods would be evicted or warned about for their limits. A warning is a decision of its own, besides the one about its pod. */
+function planStorage({ part, governance, namespaces }: NodeFacts, options: PlanOptions): UnitPlan {
+  const { pods, usage } = part;
+  const plan = planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) });
+  const { evictions, refused } = rechecked(plan.evictions.toSorted(byExcess), namespaces, Infinity);
+  const decided = [
+    ...explained(evictions, (one) => explainStorage(one, plan)),
+    ...explained(plan.warnings, (one) => explainLimit(one, plan)),
+    ...explained(refused, (one) => explainRefused(one, one.target.excess)),
+    ...explained(plan.kept, (one) => explainStorage(one, plan)),
+  ];
+  const isOff = nodeRule(governance, 'localStorageEviction').kind === 'keep';
+  const isUnknown = pods === undefined || usage === undefined;
+  return unitPlan('localstorage', decided, { part, options, isOff, isUnknown });
+}
+
+/** The moment of the measurement, which a snapshot records; without it, measurements may have any age. */
+const timesOf = (
+  { usage }: NodePart,
+  { now }: PlanOptions,
+): { readonly now: Date; readonly maxAges: MaxAges } =>
+  usage !== undefined && usage.atMs > 0 ? { now: new Date(usage.atMs), maxAges } : { now, maxAges: anyAge };
+
+/** A pod whose eviction the agent would request, and the controller would deny or put off. */
+type RefusedPod<T extends PodTarget> = KeptPod<T>;
+
+const explainRefused = <T extends PodTarget>(refused: RefusedPod<T>, cause: EvictionCause): Why =>
+  explainKept(refused, causeText(cause));
+
+/** Applies the labels of namespaces as the controller does, which agents do not know, and its pace: it evicts `most` at a time. */
+function rechecked<T extends PodTarget, E extends Planned<T>>(
+  requested: readonly E[],
+  namespaces: NodeFacts['namespaces'],
+  most: number,
+): { readonly evictions: readonly E[]; readonly refused: readonly RefusedPod<E['target']>[] } {
+  const evictions: E[] = [];
+  const refused: RefusedPod<E['target']>[] = [];
+  for (const eviction of requested) {
+    const denied = judgeNamespace(eviction.target.namespace, namespaces);
+    if (denied === undefined && evictions.length < most) evictions.push(eviction);
+    else
+      refused.push({ ...eviction, verdict: 'Keep', ...(denied ?? { reason: 'PacingLimit', pace: 'node' }) });
+  }
+  return { evictions, refused };
+}
+
+/** The signals of a node, and what has to be freed for them. */
+interface NodePressure {
+  readonly states: readonly SignalState[];
+  /** Signals with a threshold, and without a current value. */
+  readonly unknown: readonly ThresholdSignal[];
+  readonly demands: readonly Demand[];
+}
+
+/** Compares what the kubelet measured with the thresholds. One reading shows no growth, and the thresholds of the kubelet are not known. */
+function pressureOn({ part, governance }: NodeFacts, options: PlanOptions): NodePressure {
+  const rule = nodeRule(governance, 'nodePressure');
+  const { states, unknown } =
+    rule.kind === 'keep' ? { states: [], unknown: [] } : statesOf(part, rule.rule, options);
+  return { states, unknown, demands: demandsOf({ signals: states, usage: part.usage }) };
+}
+
+function statesOf(
+  part: NodePart,
+  rule: NodePressurePolicy,
+  options: PlanOptions,
+): Pick<NodePressure, 'states' | 'unknown'> {
+  const { usage = { signals: [] }, disk } = part;
+  const given = { rule, kubelet: new Map(), ...timesOf(part, options) };
+  // Only the time of the image file system is that of an old measurement.
+  const disks = new Map(disk === undefined || part.usage === undefined ? [] : [['imagefs', disk] as const]);
+  const { states, unknown } = observeSignals(new Map(), completed(usage, disks, given), given);
+  if (!options.assumeElapsed) return { states, unknown };
+  // As if the grace period were over.
+  const elapsed = states.map((state) =>
+    state.crossedSinceMs === undefined
+      ? state
+      : {
+          ...state,
+          crossedSinceMs: Math.min(beforeMs(state), given.now.getTime()) - rule.gracePeriodMs,
+        },
+  );
+  return { states: elapsed, unknown };
+}
+
+const beforeMs = ({ reading }: SignalState): number => reading.measuredAtMs - 1;
+
+interface Pressed extends NodeFacts, NodePressure {
+  readonly reclaim: Reclaim;
+  readonly isBusy: boolean;
+}
+
+/** Plans as after the reclaim: the images and containers that are removed, the thresholds to warn about, and the pod that is evicted. */
+function pressureUnit(pressed: Pressed, options: PlanOptions): UnitPlan {
+  const { part, governance, namespaces, unknown, reclaim, isBusy } = pressed;
+  const { containers, images } = reclaim;
+  const plan = planNodePressure(pressureFacts(pressed, options), { governance, ...timesOf(part, options) });
+  const { evictions, refused } = rechecked(plan.evictions, namespaces, isBusy ? 0 : 1);
+  const decided = [
+    ...explained(containers.removals.filter(isReclaim), (one) => explainContainer(one, containers)),
+    ...explained(images.removals.filter(isReclaim), (one) => explainImage(one, images)),
+    ...explained(evictions, (one) => explainPressure(one, plan)),
+    ...explained(plan.warnings, explainNodeWarning),
+    ...explained(refused, (one) => explainRefused(one, one.target)),
+    ...explained(plan.kept, (one) => explainPressure(one, plan)),
+  ];
+  const isOff = nodeRule(governance, 'nodePressure').kind === 'keep';
+  const isUnknown = part.pods === undefined || unknown.length > 0;
+  const note = `Node ${part.name}: the kubelet's /stats/summary has no current value of ${unknown.join(', ')}: nothing is removed or evicted for it.`;
+  const notes = part.usage !== undefined && unknown.length > 0 ? [note] : [];
+  return { ...unitPlan('nodepressure', decided, { part, options, isOff, isUnknown }), notes };
+}
+
+/** The effect of the reclaim is measured only where waiting periods are skipped. */
+function pressureFacts({ part, states, reclaim }: Pressed, options: PlanOptions): NodePressureFacts {
+  const { name: node, pods, usage, images = [] } = part;
+  const { now } = timesOf(part, options);
+  const reclaimed = new Map(
+    states.flatMap((state): [DiskSignal, Reclaimed][] => {
+      const { signal } = state.reading;
+      const result = isDiskSignal(signal) ? reclaim.results.get(signal) : undefined;
+      const atMs = options.assumeElapsed ? beforeMs(state) : now.getTime();
+      return isDiskSignal(signal) && result !== undefined ? [[signal, { atMs, result }]] : [];
+    }),
+  );
+  const consumers = images.map(({ id, tags, digests, sizeBytes }): Consumer => ({
+    kind: 'image',
+    name: tags[0] ?? digests[0] ?? id,
+    amount: sizeBytes,
+  }));
+  return { node, signals: states, pods, usage, reclaimed, consumers };
+}
