@@ -20,6 +20,8 @@ export interface PolicyPassReport {
   readonly clockUnsure: number;
   /** Deletions that were cancelled because the pod's namespace or node could not be confirmed live. */
   readonly unverified: number;
+  /** The lists of owners that the rules need and that the pass did not have, by their plural: it kept the pods that need them. */
+  readonly unknownOwners: readonly string[];
   /** Missing nodes that governed pods refer to. */
   readonly missingNodes: number;
   /** Set while the share of missing nodes is above safety.maxOrphanedNodesPercent. */

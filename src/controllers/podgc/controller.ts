@@ -107,7 +107,7 @@ export class PodGcController {
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
     const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
     try {
-      await this.#act({ plan, observedAt, begun, counts, owners: facts.owners, ranked }, signal);
+      await this.#act({ facts, plan, observedAt, begun, counts, ranked }, signal);
     } finally {
       await this.#reportStuck({ facts, plan, observedAt }, signal);
     }
@@ -179,7 +179,7 @@ export class PodGcController {
   }
 
   async #act(
-    { plan, observedAt, begun: left, counts, owners, ranked }: Decided,
+    { facts, plan, observedAt, begun: left, counts, ranked }: Decided,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, onPass } = this.#deps;
@@ -196,16 +196,20 @@ export class PodGcController {
     };
     const results = await deletePods([...begun, ...others], ranked, deps, signal);
     this.#wasCut = results.stopped !== undefined;
-    await this.#recordDeleted(results.removed, owners, new Date(observedAt.wallMs));
+    await this.#recordDeleted(results.removed, facts.owners, new Date(observedAt.wallMs));
     // The plan does not count the pods that only the mark makes due.
     const counted = results.outcomes.filter(
       ({ kind, decision }) => kind === 'failed' || !unplanned.has(decision),
     );
-    onPass(passReports(plan, counts, { outcomes: counted, inForce: this.#inForce, at: clock.now() }));
+    onPass(passReports(plan, counts, { facts, outcomes: counted, inForce: this.#inForce, at: clock.now() }));
     throwIfFailed(results);
   }
 
-  async #recordDeleted(deleted: readonly PodDeletion[], owners: Decided['owners'], at: Date): Promise<void> {
+  async #recordDeleted(
+    deleted: readonly PodDeletion[],
+    owners: PodGcFacts['owners'],
+    at: Date,
+  ): Promise<void> {
     const { recorder } = this.#deps;
     const collected = new CollectedByOwner(owners);
     await inSlices(deleted, (deletion) => {
@@ -236,13 +240,10 @@ interface Planned {
   readonly observedAt: Moment;
 }
 
-interface Decided {
-  readonly plan: PodGcPlan;
-  readonly observedAt: Moment;
+interface Decided extends Planned {
   /** Deletions that an earlier pass has begun. */
   readonly begun: readonly PodDeletion[];
   readonly counts: PlanCounts;
-  readonly owners: PodGcFacts['owners'];
   readonly ranked: RankedPolicies;
 }
 

@@ -1,5 +1,6 @@
 import type { PolicyPassReport, ReportedHold } from '../../api/report/pass-report.ts';
 import { isFinished } from '../../api/pod-phase.ts';
+import { neededOwners } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
@@ -8,7 +9,7 @@ import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import { countByPolicy, type Summary } from '../../gc/summary.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { holding, tripped } from './events.ts';
-import type { PodDeletion, PodGcPlan, PolicyVerdicts } from './facts.ts';
+import type { PodDeletion, PodGcFacts, PodGcPlan, PolicyVerdicts } from './facts.ts';
 import type { InForceByPolicy } from './in-force.ts';
 
 /** The counts of one plan, by policy. */
@@ -22,6 +23,7 @@ export function countOf(summaries: Iterable<Summary>, reason: Reason): number {
 }
 
 interface PassResults {
+  readonly facts: Pick<PodGcFacts, 'jobsFinished' | 'owners'>;
   readonly outcomes: readonly PodOutcome[];
   readonly inForce: InForceByPolicy;
   readonly at: Date;
@@ -33,7 +35,7 @@ type PodOutcome = Outcome<Pick<PodDeletion, 'policy' | 'target'>>;
 export function passReports(
   plan: PodGcPlan,
   byPolicy: PlanCounts,
-  { outcomes, inForce, at }: PassResults,
+  { facts, outcomes, inForce, at }: PassResults,
 ): ReadonlyMap<string, PolicyPassReport> {
   const countWhere = (isOne: (outcome: PodOutcome) => boolean) => {
     const counts = countByPolicy(outcomes.filter(isOne).map(({ decision }) => decision));
@@ -62,6 +64,7 @@ export function passReports(
         failed: failed(policy) + (reasons.DeletionFailed ?? 0),
         clockUnsure: clockUnsure(policy),
         unverified: unverified(policy),
+        unknownOwners: unknownOwners(policy, facts),
         missingNodes,
         trippedPercent,
         hold: reportedHold(verdicts, inForce),
@@ -73,6 +76,15 @@ export function passReports(
 
 /** Whether the live read of a namespace or a node has prevented the deletion. */
 const isUnverified = (reason: Reason): boolean => reason === 'NamespaceUnknown' || reason === 'NodeUnknown';
+
+/** Jobs may be known where the owners are not: these need both lists. */
+function unknownOwners(policy: Policy, { jobsFinished, owners }: PassResults['facts']): readonly string[] {
+  const needed = neededOwners([policy]);
+  return [
+    ...(needed.jobs && jobsFinished === undefined ? ['jobs'] : []),
+    ...(needed.replicaSets && jobsFinished !== undefined && owners === undefined ? ['replicasets'] : []),
+  ];
+}
 
 function reportedHold(
   { policy: { uid }, selected, holdLeftMs, holdForMs }: PolicyVerdicts,

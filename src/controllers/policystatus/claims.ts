@@ -108,6 +108,8 @@ function degradedClaim({ policy, stored, report, nodes, obstacles }: StatusFacts
   const obstacle = obstacleOf(obstacles);
   const trouble = withObstacle(open, obstacle) ?? obstacle ?? podTrouble(report) ?? nodeTrouble(nodes);
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
+  const unknown = unknownText(obstacles, report);
+  if (unknown !== undefined) return { ...noPassYet, message: unknown };
   if (policy.pods === undefined && policy.nodes !== undefined) return nodesOnlyClaim(nodes);
   if (report === undefined && policy.pods !== undefined) return noPassYet;
   return {
@@ -116,6 +118,18 @@ function degradedClaim({ policy, stored, report, nodes, obstacles }: StatusFacts
     reason: 'AsPlanned',
     message: 'The last pass did everything that it planned',
   };
+}
+
+/** What the controller did not know when it applied the policy; undefined = nothing. */
+function unknownText({ unknownRights }: Obstacles, report: PolicyPassReport | undefined): string | undefined {
+  if (unknownRights.length > 0)
+    return cut(
+      `The controller does not know yet whether it may ${unknownRights.map(rightText).join(', ')}, which the policy needs`,
+    );
+  const lists = report?.unknownOwners ?? [];
+  return lists.length === 0
+    ? undefined
+    : `The last pass had no current list of ${lists.join(', ')}, and kept the pods that need it`;
 }
 
 type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;

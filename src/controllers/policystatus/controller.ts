@@ -38,8 +38,11 @@ interface PolicyStatusDeps {
   readonly writeStatus: (policy: PolicyName, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
   /** The caches that have not been current for two minutes. */
   readonly staleCaches: () => readonly StaleCache[];
-  /** The rights that the controller lacks. */
-  readonly missingRights: () => readonly Right[];
+  /** Those of the controller. */
+  readonly rights: {
+    readonly missing: readonly Right[];
+    isKnown(right: Right): boolean;
+  };
   readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
@@ -145,11 +148,13 @@ export class PolicyStatusController {
   }
 
   #obstaclesTo(policy: Policy | InvalidPolicy): Obstacles {
-    if (isInvalid(policy)) return { missingRights: [], staleCaches: [] };
-    const { staleCaches, missingRights } = this.#deps;
-    const [resources, rights] = [resourcesOf(policy), rightsOf(policy).map(rightText)];
+    if (isInvalid(policy)) return { missingRights: [], unknownRights: [], staleCaches: [] };
+    const { staleCaches, rights } = this.#deps;
+    const [resources, needed] = [resourcesOf(policy), rightsOf(policy)];
+    const texts = needed.map(rightText);
     return {
-      missingRights: missingRights().filter((right) => rights.includes(rightText(right))),
+      missingRights: rights.missing.filter((right) => texts.includes(rightText(right))),
+      unknownRights: needed.filter((right) => !rights.isKnown(right)),
       staleCaches: staleCaches().filter(({ resource }) => resources.includes(resource)),
     };
   }

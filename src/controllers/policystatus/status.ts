@@ -41,6 +41,8 @@ export interface StatusFacts {
 /** Only what the policy needs. */
 export interface Obstacles {
   readonly missingRights: readonly Right[];
+  /** No review has decided about them yet. */
+  readonly unknownRights: readonly Right[];
   /** Caches that have not been current for two minutes. */
   readonly staleCaches: readonly Pick<StaleCache, 'resource' | 'error'>[];
 }

@@ -1,4 +1,5 @@
 import { hasNamespaceBudgets, podLabelKeys } from '../../api/policy/matching.ts';
+import type { Right } from '../../api/policy/needs.ts';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
 import type { PodStore } from '../../controllers/podgc/controller.ts';
 import type {
@@ -41,6 +42,8 @@ export interface Caches {
   readonly all: readonly Cache[];
   /** One readiness check per cache. */
   readonly checks: readonly Check[];
+  /** Tries the failed lists and watches again at once that none of these missing rights prevents. */
+  retryExcept(missing: readonly Right[]): void;
   /** Keeps all of them current until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -98,6 +101,11 @@ export function controllerCaches(deps: CacheDeps): Caches {
       namespaces.check('namespaces'),
       nodeReports.reflector.laterCheck('nodegcreports'),
     ],
+    retryExcept: (missing) => {
+      const owners = [jobs, replicaSets];
+      for (const one of [policies, pods.reflector, nodes, namespaces, nodeReports.reflector, ...owners])
+        if (!missing.some(({ resource }) => resource === one.resource)) one.retry();
+    },
     run: async (signal) => {
       const always = [operator, nodes, namespaces].map((one) => one.run(signal));
       const byPolicies = runByPolicies({ policies, pods, nodeReports }, deps, signal);

@@ -92,14 +92,18 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const { config, cluster, log } = base;
   const recorder = eventRecorder(base);
   const policySet = new PolicySet();
-  const wakes = { wake: new Wake(), evictionWake: new Wake(), budgetsWake: new Wake() };
+  const rightsWake = new Wake();
+  const wakes = { wake: new Wake(), evictionWake: new Wake(), budgetsWake: new Wake(), rightsWake };
   const caches = cachesOf(base, policySet, wakes);
   const elector = config.leaderElection.enabled ? clusterLeader(base, recorder) : undefined;
   if (elector === undefined) base.metrics.leading(true);
   const heartbeat = podGcHeartbeat(config);
   const rights = new OwnRights({
     transport: cluster.transport,
-    onChange: base.metrics.missingRights,
+    onChange: (missing) => {
+      base.metrics.missingRights(missing);
+      caches.retryExcept(missing);
+    },
     log: log.named('rights'),
   });
   base.metrics.caches(caches.all);
@@ -108,7 +112,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     recorder,
     policySet,
     caches,
-    missingRights: () => rights.missing,
+    rights,
     holdsLease: () => elector?.holdsLease() ?? true,
     hasPredecessor: () => elector?.hasPredecessor ?? true,
     heartbeat,
@@ -120,7 +124,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const work = [
     caches.run(background.signal),
     recorder.run(background.signal),
-    reviewing(base, { rights, policySet }, background.signal),
+    reviewing(base, { rights, policySet, wake: rightsWake, units }, background.signal),
   ];
   try {
     return await (elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
@@ -133,7 +137,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
 function cachesOf(
   { cluster, metrics, log }: Base,
   policySet: PolicySet,
-  { wake, evictionWake, budgetsWake }: Pick<Loops, 'wake' | 'evictionWake' | 'budgetsWake'>,
+  { wake, evictionWake, budgetsWake, rightsWake }: Wakes,
 ): Caches {
   return controllerCaches({
     transport: cluster.transport,
@@ -152,6 +156,7 @@ function cachesOf(
       log.info({ policy: name, change: type }, 'policies changed');
       wake.trigger();
       budgetsWake.trigger();
+      rightsWake.trigger();
     },
     onReports: () => {
       budgetsWake.trigger();
@@ -162,17 +167,27 @@ function cachesOf(
   });
 }
 
-/** Reviews the rights of this process every 30 s: a watch goes on for minutes after its right was taken away. */
+interface Reviewing {
+  readonly rights: OwnRights;
+  readonly policySet: PolicySet;
+  readonly wake: Wake;
+  readonly units: Pick<Units, 'statusWake'>;
+}
+
+/** Reviews the rights of this process every 30 s, as a watch goes on for minutes after its right was taken away, and after a change of a policy. */
 function reviewing(
   base: Base,
-  { rights, policySet }: { readonly rights: OwnRights; readonly policySet: PolicySet },
+  { rights, policySet, wake, units }: Reviewing,
   signal: AbortSignal,
 ): Promise<void> {
   const { enabled, namespace, name } = base.config.leaderElection;
   const lease = enabled ? [leaseRight({ namespace, name }), leaseRight(clusterLease)] : [];
   return loop(
-    (pass) => rights.review([...controllerRights(policySet.ranked), ...lease], pass),
-    { clock, log: base.log, quietRepeats: true, ...named(base, 'rights', rightsPeriodMs) },
+    async (pass) => {
+      await rights.review([...controllerRights(policySet.ranked), ...lease], pass);
+      units.statusWake.trigger();
+    },
+    { clock, log: base.log, wake, quietRepeats: true, ...named(base, 'rights', rightsPeriodMs) },
     signal,
   );
 }
@@ -180,11 +195,15 @@ function reviewing(
 const podGcHeartbeat = ({ podGcPeriodMs }: ControllerConfig): Heartbeat =>
   new Heartbeat('podgc', Math.max(livePeriods * podGcPeriodMs, liveAtLeastMs), clock);
 
-interface Loops {
-  readonly units: Units;
+interface Wakes {
   readonly wake: Wake;
   readonly evictionWake: Wake;
   readonly budgetsWake: Wake;
+  readonly rightsWake: Wake;
+}
+
+interface Loops extends Omit<Wakes, 'rightsWake'> {
+  readonly units: Units;
   readonly heartbeat: Heartbeat;
 }
 

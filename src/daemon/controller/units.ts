@@ -8,13 +8,13 @@ import { PolicyStatusController } from '../../controllers/policystatus/controlle
 import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
-import type { Right } from '../../api/policy/needs.ts';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
 import type { UnitMetrics } from '../../gc/metrics.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
+import type { OwnRights } from '../../kube/auth/own-rights.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -34,7 +34,7 @@ interface UnitDeps {
   readonly recorder: Recorder;
   readonly policySet: PolicySet;
   readonly caches: Caches;
-  readonly missingRights: () => readonly Right[];
+  readonly rights: Pick<OwnRights, 'missing' | 'isKnown'>;
   readonly holdsLease: () => boolean;
   readonly hasPredecessor: () => boolean;
   readonly heartbeat: Heartbeat;
@@ -68,9 +68,9 @@ export function buildUnits(deps: UnitDeps): Units {
 }
 
 function policyStatus(deps: UnitDeps): PolicyStatusController {
-  const { registry, policySet, caches, missingRights, holdsLease, recorder, log } = deps;
+  const { registry, policySet, caches, rights, holdsLease, recorder, log } = deps;
   return new PolicyStatusController({
-    missingRights,
+    rights,
     staleCaches: () => reportableStale(caches.all, clock.monotonicMs()),
     policies: {
       get ranked() {

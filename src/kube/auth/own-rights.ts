@@ -19,6 +19,8 @@ export class OwnRights implements Check {
   readonly name = 'rights';
   readonly #deps: OwnRightsDeps;
   #missing: readonly Right[] = [];
+  /** The texts of the rights that a review has decided about. */
+  readonly #known = new Set<string>();
 
   constructor(deps: OwnRightsDeps) {
     this.#deps = deps;
@@ -26,6 +28,11 @@ export class OwnRights implements Check {
 
   get missing(): readonly Right[] {
     return this.#missing;
+  }
+
+  /** Whether a review has decided about the right, now or earlier. */
+  isKnown(right: Right): boolean {
+    return this.#known.has(rightText(right));
   }
 
   check(): string | undefined {
@@ -39,9 +46,9 @@ export class OwnRights implements Check {
     const before = this.#missing.map(rightText);
     const missing: Right[] = [];
     for (const right of rights) {
-      const isHeld =
-        (await isAllowed(this.#deps.transport, right, signal)) ?? !before.includes(rightText(right));
-      if (!isHeld) missing.push(right);
+      const decided = await isAllowed(this.#deps.transport, right, signal);
+      if (decided !== undefined) this.#known.add(rightText(right));
+      if (!(decided ?? !before.includes(rightText(right)))) missing.push(right);
     }
     this.#missing = missing;
     const texts = missing.map(rightText);

@@ -35,6 +35,10 @@ export class OnDemand<T extends Identified> implements Cache {
     return this.#reflector;
   }
 
+  retry(): void {
+    this.#reflector?.retry();
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#start = resolve;

@@ -140,6 +140,14 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     this.#round.abort();
   }
 
+  /** Tries again at once, because the cause of the last failure has ended. It counts as stale from now on. */
+  retry(): void {
+    if (this.#state !== 'failing') return;
+    this.#lastError = undefined;
+    this.#staleSinceMs = this.#deps.clock.monotonicMs();
+    this.#round.abort();
+  }
+
   /** Resolves when the signal aborts, never sooner; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

@@ -340,17 +340,22 @@ test('with keepPerOwner, a pass waits for the first list of the owners, keeps al
   const rule = policy({
     pods: { terminated: terminatedRule({ perNamespaceThreshold: 5, keepPerOwner: 1 }) },
   });
+  const replicaSets = { items: new Map<string, never>(), synced: false };
   const { cluster, pass, reports } = environmentOf([...runs, ...crawler], rule, {
     jobs: () => store,
-    replicaSets: () => storeOf(new Map()),
+    replicaSets: () => replicaSets,
   });
   expect([await pass(), reports]).toEqual(['waiting', []]);
   store.isStarting = false;
   await pass();
-  expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0 });
-  expect(cluster.podNames).toHaveLength(10);
+  expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0, unknownOwners: ['jobs'] });
   Object.assign(store, { items: jobs, synced: true });
   await pass();
+  expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0, unknownOwners: ['replicasets'] });
+  expect(cluster.podNames).toHaveLength(10);
+  replicaSets.synced = true;
+  await pass();
+  expect(reports.at(-1)?.unknownOwners).toEqual([]);
   expect(cluster.podNames).toEqual(['backup-5', ...crawler.map(({ name }) => name)]);
 });
 

@@ -195,7 +195,10 @@ async function degradedIn(
       return Promise.resolve();
     },
     staleCaches: () => reportableStale(caches, clock.monotonicMs()),
-    missingRights: () => (lostVerb === 'delete' ? [{ verb: 'delete', group: '', resource: 'pods' }] : []),
+    rights: {
+      missing: lostVerb === 'delete' ? [{ verb: 'delete', group: '', resource: 'pods' }] : [],
+      isKnown: () => true,
+    },
     holdsLease: () => true,
     recorder: new FakeRecorder(),
     clock,

@@ -53,6 +53,7 @@ export const passReport = (over: Partial<PolicyPassReport> = {}): PolicyPassRepo
   deleted: 2,
   failed: 0,
   clockUnsure: 0,
+  unknownOwners: [],
   unverified: 0,
   missingNodes: 0,
   trippedPercent: undefined,

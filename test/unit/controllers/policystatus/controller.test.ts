@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { Right } from '../../../../src/api/policy/needs.ts';
+import { rightText, type Right } from '../../../../src/api/policy/needs.ts';
 import type { StaleCache } from '../../../../src/kube/cache/staleness.ts';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
@@ -41,7 +41,10 @@ class Environment {
   fails = false;
   leads = true;
   stale: readonly StaleCache[] = [];
-  missing: readonly Right[] = [];
+  readonly rights: { missing: readonly Right[]; isKnown: (right: Right) => boolean } = {
+    missing: [],
+    isKnown: () => true,
+  };
   duringWrite: () => void = () => undefined;
   readonly controller: PolicyStatusController;
 
@@ -66,7 +69,7 @@ class Environment {
         return Promise.resolve();
       },
       staleCaches: () => this.stale,
-      missingRights: () => this.missing,
+      rights: this.rights,
       holdsLease: () => this.leads,
       recorder: this.recorder,
       clock: this.clock,
@@ -312,7 +315,14 @@ describe('what keeps the controller from working', () => {
   const list = (resource: string): Right => ({ verb: 'list', group: '', resource });
   const forJobs = policy({ pods: { terminated: terminatedRule({ protectUnfinishedJobs: true }) } });
 
-  test.each<{ name: string; policy?: Policy; stale?: string[]; missing?: string[]; expected: string }>([
+  test.each<{
+    name: string;
+    policy?: Policy;
+    stale?: string[];
+    missing?: string[];
+    unknown?: string[];
+    expected: string;
+  }>([
     { name: 'a stale list that the policy needs', stale: ['pods'], expected: 'True CacheStale' },
     { name: 'policies that are not current', stale: ['gcpolicies'], expected: 'True CacheStale' },
     { name: 'a stale list that another policy needs', stale: ['jobs'], expected: 'False AsPlanned' },
@@ -330,17 +340,27 @@ describe('what keeps the controller from working', () => {
       stale: ['nodegcreports'],
       expected: 'False AsPlanned',
     },
-  ])('$name: $expected', async ({ policy: given = policy(), stale: names = [], missing = [], expected }) => {
-    const made = new Environment(given);
-    made.observe();
-    made.stale = names.map(stale);
-    made.missing = missing.map(list);
-    await made.controller.reconcile(new AbortController().signal);
-    const degraded = made.written.at(-1)?.conditions.find(({ type }) => type === 'Degraded');
-    expect(`${degraded?.status} ${degraded?.reason}`).toBe(expected);
-    for (const name of [...names, ...missing])
-      if (degraded?.status === 'True') expect(degraded.message).toContain(name);
-  });
+    {
+      name: 'a right that no review has decided about',
+      unknown: ['delete pods'],
+      expected: 'Unknown NoPassYet',
+    },
+    { name: 'the same of another policy', unknown: ['list jobs'], expected: 'False AsPlanned' },
+  ])(
+    '$name: $expected',
+    async ({ policy: given = policy(), stale: names = [], missing = [], unknown = [], expected }) => {
+      const made = new Environment(given);
+      made.observe();
+      made.stale = names.map(stale);
+      made.rights.missing = missing.map(list);
+      made.rights.isKnown = (right) => !unknown.includes(rightText(right));
+      await made.controller.reconcile(new AbortController().signal);
+      const degraded = made.written.at(-1)?.conditions.find(({ type }) => type === 'Degraded');
+      expect(`${degraded?.status} ${degraded?.reason}`).toBe(expected);
+      for (const name of [...names, ...missing])
+        if (degraded?.status === 'True') expect(degraded.message).toContain(name);
+    },
+  );
 });
 
 test('Accepted says that selectors and excluded names match nothing, while the caches are current', async () => {

@@ -18,6 +18,8 @@ import {
   report as nodeReport,
 } from './builders.ts';
 
+const none: StatusFacts['obstacles'] = { missingRights: [], unknownRights: [], staleCaches: [] };
+
 /** The status of an enforced policy of which nothing is stored or reported but this. */
 const statusOf = (over: Partial<StatusFacts> = {}, at = now): PolicyStatus =>
   planStatus(
@@ -26,7 +28,7 @@ const statusOf = (over: Partial<StatusFacts> = {}, at = now): PolicyStatus =>
       stored: undefined,
       report: undefined,
       deletedSince: 0,
-      obstacles: { missingRights: [], staleCaches: [] },
+      obstacles: none,
       ...over,
     },
     at,
@@ -137,14 +139,29 @@ describe('the conditions', () => {
       name: 'circuit breaker open, and no pass can look again: the next controller must find it open',
       facts: {
         report: passReport({ missingNodes: 4, trippedPercent: 40 }),
-        obstacles: { missingRights: [], staleCaches: [{ resource: 'nodes', error: 'refused' }] },
+        obstacles: { ...none, staleCaches: [{ resource: 'nodes', error: 'refused' }] },
       },
       expected: allOf('False Tripped', 'True Valid', 'True ModeEnforce', 'True Tripped'),
     },
     {
       name: 'a right that the values of the chart leave out',
-      facts: { obstacles: { missingRights: [listJobs], staleCaches: [] } },
+      facts: { obstacles: { ...none, missingRights: [listJobs] } },
       expected: allOf('False MissingRights', 'True Valid', 'True ModeEnforce', 'True MissingRights'),
+    },
+    {
+      name: 'a pass without a list that the policy needs',
+      facts: { report: passReport({ unknownOwners: ['jobs'] }) },
+      expected: allOf('Unknown NoPassYet', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
+    },
+    {
+      name: 'rights that no review has decided about, of a policy for nodes too',
+      facts: { policy: ofNodes, nodes: noNodes, obstacles: { ...none, unknownRights: [listJobs] } },
+      expected: allOf('Unknown NoPassYet', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
+    },
+    {
+      name: 'the same, and failed deletions',
+      facts: { report: passReport({ failed: 1 }), obstacles: { ...none, unknownRights: [listJobs] } },
+      expected: allOf('False DeletesFailed', 'True Valid', 'True ModeEnforce', 'True DeletesFailed'),
     },
     {
       name: 'before the first pass',
@@ -172,7 +189,7 @@ describe('the conditions', () => {
     { right: { verb: 'list', group: 'batch', resource: 'jobs' }, advice: 'not done$' },
   ])('a missing right is named, with the values that grant it', ({ right: missing, advice }) => {
     const { message } =
-      conditionOf(statusOf({ obstacles: { missingRights: [missing], staleCaches: [] } }), 'Degraded') ?? {};
+      conditionOf(statusOf({ obstacles: { ...none, missingRights: [missing] } }), 'Degraded') ?? {};
     expect(message).toMatch(new RegExp(`may not list jobs; .*${advice}`));
   });
 

@@ -29,6 +29,8 @@ test('a right is missing only if the API server says so, and counts as before wh
     await own.review(rights, signal);
     return own.check();
   };
+  expect(await after(failed, denied)).toBe('missing: list nodes');
+  expect(rights.map((right) => own.isKnown(right))).toEqual([false, true]);
   expect(await after(allowed, allowed)).toBeUndefined();
   expect(await after(failed, allowed)).toBeUndefined();
   expect(await after(denied, allowed)).toBe('missing: list pods');
@@ -36,10 +38,10 @@ test('a right is missing only if the API server says so, and counts as before wh
   await expect(after(refusal(500, 'InternalError'))).rejects.toThrow('InternalError');
   expect(own.check()).toBe('missing: list pods');
   expect(await after(allowed, allowed)).toBeUndefined();
-  expect(changes).toEqual([['list pods'], []]);
+  expect(changes).toEqual([['list nodes'], [], ['list pods'], []]);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    'warn rights are missing',
-    'info no right is missing any more',
+    ...['warn rights are missing', 'info no right is missing any more'],
+    ...['warn rights are missing', 'info no right is missing any more'],
   ]);
   expect(transport.requests[0]?.body).toMatchObject({
     kind: 'SelfSubjectAccessReview',

@@ -223,3 +223,16 @@ test('a view that is not current: readiness fails after two minutes, and it is s
   clock.advance(2_000);
   expect(ready.check()).toContain('no list for you');
 });
+
+test('a retry lists at once, and forgets the error whose cause has ended', async () => {
+  const api = apiWith('a');
+  api.fail('list', new ApiError('forbidden', { status: 403, reason: 'Forbidden' }));
+  const { reflector, clock } = start(api);
+  await pause(clock);
+  clock.advance(500);
+  reflector.retry();
+  expect(reflector.stale).toMatchObject({ sinceMs: clock.monotonicMs(), error: undefined });
+  await until(() => reflector.synced);
+  reflector.retry();
+  expect(reflector.synced).toBe(true);
+});
