@@ -11,6 +11,8 @@ export interface Stop {
   readonly kind: 'stop';
   readonly why: string;
   readonly unknown?: true;
+  /** The process stops: the pass has not failed and has missed nothing. */
+  readonly isShutdown?: true;
   readonly error?: Error;
 }
 
@@ -110,7 +112,7 @@ class Pass<D> {
   }
 
   #mustStop(): boolean {
-    if (this.#signal.aborted) this.#stopped ??= { kind: 'stop', why: 'shutting down' };
+    if (this.#signal.aborted) this.#stopped ??= { kind: 'stop', why: 'shutting down', isShutdown: true };
     return this.#stopped !== undefined;
   }
 

@@ -77,7 +77,7 @@ export function reportOf(outcome: Outcome, at: Date, message: string | undefined
 function resultOf({ error, unknown, stopped, planned }: Outcome): NodePassReport['result'] {
   if (error !== undefined) return 'Failed';
   if (unknown !== undefined) return 'Unknown';
-  if (stopped !== undefined) return 'Short';
+  if (stopped !== undefined && stopped.isShutdown !== true) return 'Short';
   return planned === 0 ? 'Idle' : 'Succeeded';
 }
 

@@ -129,8 +129,8 @@ function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (results === undefined) return dryRunResult(plan, disk);
   if (plan.selected?.holdLeftMs !== undefined) return ended('Idle', heldMessage(plan.selected));
   if (results.unknown !== undefined) return ended('Unknown', results.unknown);
-  if (plan.goals.some(({ wanted }) => wanted > 0) && isMissing(results))
-    return shortResult(plan, results, disk);
+  const isMissed = isMissing(results) && results.stopped?.isShutdown !== true;
+  if (isMissed && plan.goals.some(({ wanted }) => wanted > 0)) return shortResult(plan, results, disk);
   const message = results.stopped?.why ?? lastErrorOf(results) ?? uncountedMessage(plan);
   return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', message);
 }

@@ -272,6 +272,8 @@ describe.each(Object.entries(units))('%s', (name, subjectIn) => {
     const count = subject.remover === undefined ? 0 : 1;
     expect(await removed(subject)).toBe(count);
     expect(subject.reports.map((report) => report.removed)).toEqual([count]);
+    // The node is not Degraded until the next agent reports.
+    expect(['Idle', 'Succeeded']).toContain(subject.reports[0]?.result);
   });
 });
 
