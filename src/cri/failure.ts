@@ -12,7 +12,7 @@ interface FailedCall {
 }
 
 /** The state of the socket; undefined = a process listens there. */
-export type SocketError = 'missing' | 'permission denied' | 'refused' | undefined;
+type SocketError = 'missing' | 'permission denied' | 'refused' | undefined;
 
 /** Turns the cause of a failed call into RuntimeError; tests the socket if there was no connection. */
 export async function runtimeError(cause: unknown, call: FailedCall): Promise<RuntimeError> {
@@ -34,7 +34,10 @@ export function describeFailure(cause: unknown, call: FailedCall, socketError: S
       'deadline',
     );
   }
-  if (socketError !== undefined) return error(...describeSocket(socket, socketError));
+  if (socketError !== undefined) {
+    const [problem, failure] = socketProblems[socketError];
+    return error(`the container runtime's socket ${socket} ${problem}`, failure);
+  }
   const details = detailsOf(cause);
   const code = codeOf(cause);
   switch (code) {
@@ -82,26 +85,14 @@ function testSocket(path: string): Promise<SocketError> {
 function socketErrorOf(code: unknown): SocketError {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  if (code === 'ECONNREFUSED' || code === 'ENOTSOCK') return 'refused';
-  return undefined;
+  return code === 'ECONNREFUSED' || code === 'ENOTSOCK' ? 'refused' : undefined;
 }
 
-function describeSocket(
-  socket: string,
-  socketError: NonNullable<SocketError>,
-): readonly [string, RuntimeFailure] {
-  switch (socketError) {
-    case 'missing':
-      return [`the container runtime's socket ${socket} is missing`, 'unavailable'];
-    case 'refused':
-      return [
-        `the container runtime's socket ${socket} refuses connections: nothing listens there`,
-        'unavailable',
-      ];
-    case 'permission denied':
-      return [`the container runtime's socket ${socket} cannot be opened: permission denied`, 'denied'];
-  }
-}
+const socketProblems: Readonly<Record<NonNullable<SocketError>, readonly [string, RuntimeFailure]>> = {
+  missing: ['is missing', 'unavailable'],
+  refused: ['refuses connections: nothing listens there', 'unavailable'],
+  'permission denied': ['cannot be opened: permission denied', 'denied'],
+};
 
 function codeOf(err: unknown): number | undefined {
   return err instanceof Error && 'code' in err && typeof err.code === 'number' ? err.code : undefined;

@@ -44,14 +44,12 @@ export async function findSocket(
 }
 
 async function existingOf(places: readonly string[]): Promise<readonly string[]> {
-  const checks = await Promise.all(
-    places.map(async (path) => ({
-      path,
-      exists: await stat(path).then(
-        (s) => s.isSocket(),
-        () => false,
-      ),
-    })),
+  const areSockets = places.map((path) =>
+    stat(path).then(
+      (stats) => stats.isSocket(),
+      () => false,
+    ),
   );
-  return checks.filter(({ exists }) => exists).map(({ path }) => path);
+  const exists = await Promise.all(areSockets);
+  return places.filter((_, i) => exists[i]);
 }

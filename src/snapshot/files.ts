@@ -15,21 +15,18 @@ const tooLarge =
   'is YAML larger than 8 MiB: convert it to JSON, which may have any size (kubectl get -o json, or yq -o json)';
 
 /** The names in a directory, sorted; undefined when there is no such directory. */
-export async function namesIn(directory: string): Promise<readonly string[] | undefined> {
-  try {
-    return (await readdir(directory)).sort();
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return undefined;
-    throw unreadable(directory, err);
-  }
-}
+export const namesIn = async (directory: string): Promise<readonly string[] | undefined> =>
+  (await ifThere(directory, readdir(directory)))?.sort();
 
 /** Whether it is a folder, or a link to one. */
-export async function isFolder(path: string): Promise<boolean> {
+export const isFolder = async (path: string): Promise<boolean> =>
+  (await ifThere(path, stat(path)))?.isDirectory() === true;
+
+async function ifThere<T>(path: string, reading: Promise<T>): Promise<T | undefined> {
   try {
-    return (await stat(path)).isDirectory();
+    return await reading;
   } catch (err) {
-    if (errorCode(err) === 'ENOENT') return false;
+    if (errorCode(err) === 'ENOENT') return undefined;
     throw unreadable(path, err);
   }
 }

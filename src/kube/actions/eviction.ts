@@ -42,33 +42,22 @@ export interface PodEvictions {
 }
 
 export function podEvictions(transport: Transport, live: Pick<LiveReads, 'pod'>): PodEvictions {
+  /** If the first attempt has marked the pod for deletion, the precondition of the second fails: that conflict is a success. */
+  const remove = async (...[pod, graceSeconds, signal]: Parameters<PodEvictions['deletePod']>) => {
+    try {
+      await transport.send(deletePodRequest(pod, graceSeconds), signal);
+    } catch (err) {
+      if (!(err instanceof ApiError && err.resent && isConflict(err))) throw err;
+      const found = await live.pod(pod, signal);
+      if (found?.uid === pod.uid && !found.isTerminating) throw err;
+    }
+  };
   return {
     evictPod: (pod, graceSeconds, signal) =>
       twice((isRepeated) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), isRepeated)),
     // The transport itself repeats a DELETE after a broken connection.
-    deletePod: (pod, graceSeconds, signal) =>
-      outcomeOf(deletePod({ transport, live }, pod, { graceSeconds, signal }), false),
+    deletePod: (...deletion) => outcomeOf(remove(...deletion), false),
   };
-}
-
-interface Deletion {
-  readonly graceSeconds: number | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** If the first attempt has marked the pod for deletion, the precondition of the second fails: that conflict is a success. */
-async function deletePod(
-  { transport, live }: { readonly transport: Transport; readonly live: Pick<LiveReads, 'pod'> },
-  pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
-  { graceSeconds, signal }: Deletion,
-): Promise<void> {
-  try {
-    await transport.send(deletePodRequest(pod, graceSeconds), signal);
-  } catch (err) {
-    if (!(err instanceof ApiError && err.resent && isConflict(err))) throw err;
-    const found = await live.pod(pod, signal);
-    if (found?.uid === pod.uid && !found.isTerminating) throw err;
-  }
 }
 
 /**

@@ -21,7 +21,7 @@ interface AccessReviewsDeps {
 }
 
 /** `unauthenticated`: an unknown user (401); `forbidden`: a known user without the right (403). */
-export type Access = 'allowed' | 'unauthenticated' | 'forbidden';
+type Access = 'allowed' | 'unauthenticated' | 'forbidden';
 
 type User = Pick<OnWire<V1SubjectAccessReviewSpec>, 'user' | 'uid' | 'groups' | 'extra'>;
 

@@ -77,25 +77,18 @@ async function loadKubeConfig({ files, overrides = {}, ...given }: KubeconfigOpt
 }
 
 function checkContext(config: KubeConfig, where: string): void {
+  const wrong = (what: string): ConfigError => new ConfigError(`${where}: ${what}`);
   // client-node types this as a string even if the file has none.
   const name = config.getCurrentContext() as string | undefined;
-  if (!name)
-    throw new ConfigError(
-      `${where}: no current-context; choose one with --context or kubectl config use-context`,
-    );
+  if (!name) throw wrong('no current-context; choose one with --context or kubectl config use-context');
   const context = config.getContextObject(name);
-  if (!context) throw new ConfigError(`${where}: there is no context "${name}"`);
+  if (!context) throw wrong(`there is no context "${name}"`);
   const cluster = config.getCluster(context.cluster);
-  if (!cluster)
-    throw new ConfigError(
-      `${where}: context "${name}" needs cluster "${context.cluster}", which does not exist`,
-    );
+  if (!cluster) throw wrong(`context "${name}" needs cluster "${context.cluster}", which does not exist`);
   if (!URL.canParse(cluster.server))
-    throw new ConfigError(
-      `${where}: cluster "${cluster.name}" has no valid server, such as https://10.0.0.1:6443`,
-    );
+    throw wrong(`cluster "${cluster.name}" has no valid server, such as https://10.0.0.1:6443`);
   if (context.user && !config.getUser(context.user))
-    throw new ConfigError(`${where}: context "${name}" needs user "${context.user}", which does not exist`);
+    throw wrong(`context "${name}" needs user "${context.user}", which does not exist`);
 }
 
 /** undefined = direct connections. */

@@ -89,7 +89,7 @@ const exists = (file: string): Promise<boolean> =>
   );
 
 /** KUBERNETES_SERVICE_HOST and PORT of a pod, and the files of its service account. */
-export interface InClusterPaths {
+interface InClusterPaths {
   readonly host: string;
   readonly port: string;
   readonly tokenFile: string;

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { EventQueue } from './queue.ts';
 import {
   beginSeries,
   eventBody,
@@ -16,8 +15,8 @@ import {
   type Moment,
   type Series,
 } from './series.ts';
-import { EventSpamFilter } from './spam-filter.ts';
 import type { EventSpec, Recorder } from './recorder.ts';
+import { TokenBucket, type Rate } from '../http/rate-limit.ts';
 import { isTransient } from '../http/retry.ts';
 import { ApiError, isConflict, isNotFound, unless, type KubeTransport } from '../http/transport.ts';
 
@@ -255,3 +254,79 @@ const isTerminating = (err: unknown): boolean =>
 
 const collection = ({ spec }: Series): string =>
   `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(eventNamespace(spec))}/events`;
+
+/** First in, first out, each item once. `take` waits for the next item. A taken item is not queued again before `done`. */
+class EventQueue<T> {
+  readonly #items = new Set<T>();
+  readonly #taken = new Set<T>();
+  readonly #takers: ((item: T | undefined) => void)[] = [];
+  #closed = false;
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  isTaken(item: T): boolean {
+    return this.#taken.has(item);
+  }
+
+  push(item: T): void {
+    if (this.#taken.has(item)) return;
+    this.#items.add(item);
+    this.#takers.shift()?.(this.#next());
+  }
+
+  /** Returns the next item; undefined if the queue is closed and empty. */
+  take(): Promise<T | undefined> {
+    if (this.#closed || this.#items.size > 0) return Promise.resolve(this.#next());
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  done(item: T): void {
+    this.#taken.delete(item);
+  }
+
+  /** Remaining items can still be taken, but `take` no longer waits. */
+  close(): void {
+    this.#closed = true;
+    for (const taker of this.#takers.splice(0)) taker(this.#next());
+  }
+
+  #next(): T | undefined {
+    const [item] = this.#items;
+    if (item === undefined) return undefined;
+    this.#items.delete(item);
+    this.#taken.add(item);
+    return item;
+  }
+}
+
+/** Limit for one object, as upstream: a burst of 25, then one in five minutes. */
+const perObject: Rate = { burst: 25, perMs: 1 / (5 * 60_000) };
+/** For this process: a first pass may report hundreds of owners, but Events must not delay deletions. */
+const overall: Rate = { burst: 200, perMs: 10 / 1000 };
+
+/** Limits the number of new Events, per object and in total. Recurrences make no requests and are not limited. */
+export class EventSpamFilter {
+  readonly #all: TokenBucket;
+  readonly #objects = new Map<string, TokenBucket>();
+
+  constructor(nowMs: number) {
+    this.#all = new TokenBucket(overall, nowMs);
+  }
+
+  /** Takes a token of both buckets. Returns false, and takes none, if one is empty. */
+  allows(object: string, nowMs: number): boolean {
+    const bucket = this.#objects.get(object) ?? new TokenBucket(perObject, nowMs);
+    if (bucket.waitMs(nowMs) > 0 || this.#all.waitMs(nowMs) > 0) return false;
+    bucket.take();
+    this.#all.take();
+    this.#objects.set(object, bucket);
+    return true;
+  }
+
+  /** Drops full buckets, so that deleted objects use no memory. */
+  prune(nowMs: number): void {
+    for (const [object, bucket] of this.#objects) if (bucket.isFull(nowMs)) this.#objects.delete(object);
+  }
+}

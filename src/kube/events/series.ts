@@ -5,7 +5,7 @@ import { microTime, type OnWire } from '../codec/wire.ts';
 import { collectedAnnotations as keys, type CollectedPods, type EventSpec } from './recorder.ts';
 
 /** The component and its instance: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
-export interface Reporter {
+interface Reporter {
   readonly controller: string;
   readonly instance: string;
 }

@@ -137,7 +137,7 @@ async function refusal({ namespace, pod }: ExecTarget, response: IncomingMessage
   return responseError({ method: 'GET', path }, { status, headers, body: await buffer(response) });
 }
 
-export interface ExecResult {
+interface ExecResult {
   readonly exitCode: number;
   readonly stdout: Buffer;
   /** The first bytes of it, as text. */

@@ -33,14 +33,32 @@ export async function openExchange(
   deadline: Deadline,
 ): Promise<Exchange> {
   deadline.signal.throwIfAborted();
+  const { request, server, proxy } = attempt;
   const sent = dispatch(attempt, agent);
-  const guard = new Guard(attempt, deadline, sent);
+  const forget = onAbort(deadline.signal, () => sent.destroy());
+  const guard: Guard = {
+    stop: () => {
+      forget();
+      deadline.stop();
+    },
+    explain: (err, stale) => {
+      if (deadline.signal.aborted) return deadline.signal.reason as unknown;
+      return err instanceof OversizeError ? err : connectionError(err, { server, proxy, stale });
+    },
+  };
   try {
-    return new Exchange(await responseTo(sent), guard, `${attempt.request.method} ${attempt.request.path}`);
+    return new Exchange(await responseTo(sent), guard, `${request.method} ${request.path}`);
   } catch (err) {
-    guard.forget();
+    forget();
     throw guard.explain(err, sent.reusedSocket);
   }
+}
+
+interface Guard {
+  /** Lets the deadline no longer end the request. */
+  stop(): void;
+  /** Returns the cause of an error: the abort, the deadline, or a broken connection; `stale` = an idle one that the server had closed. */
+  explain(err: unknown, stale: boolean): unknown;
 }
 
 export class Exchange {
@@ -153,28 +171,3 @@ const acquire = (lock: Mutex): Promise<() => void> =>
       });
     void lock.run(task, never);
   });
-
-class Guard {
-  readonly #attempt: Attempt;
-  readonly #deadline: Deadline;
-  /** Lets the deadline no longer end the request. */
-  readonly forget: () => void;
-
-  constructor(attempt: Attempt, deadline: Deadline, sent: http.ClientRequest) {
-    this.#attempt = attempt;
-    this.#deadline = deadline;
-    this.forget = onAbort(deadline.signal, () => sent.destroy());
-  }
-
-  stop(): void {
-    this.forget();
-    this.#deadline.stop();
-  }
-
-  /** Returns the cause of an error: the abort, the deadline, or a broken connection; `stale` = an idle one that the server had closed. */
-  explain(err: unknown, stale: boolean): unknown {
-    if (this.#deadline.signal.aborted) return this.#deadline.signal.reason;
-    const { server, proxy } = this.#attempt;
-    return err instanceof OversizeError ? err : connectionError(err, { server, proxy, stale });
-  }
-}

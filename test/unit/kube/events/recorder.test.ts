@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { EventSpamFilter } from '../../../../src/kube/events/spam-filter.ts';
+import { EventSpamFilter } from '../../../../src/kube/events/event-recorder.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { minutes, recorded, recording, webEvent } from '../../../fakes/event-recording.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
