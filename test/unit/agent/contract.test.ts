@@ -326,6 +326,15 @@ describe.each(['imagegc', 'containergc'] as const)('%s', (unit) => {
     expect(subject.reports).toMatchObject([{ result: 'Short', removed: 1, errors: 0, message }]);
   });
 
+  test('lists and removes nothing while the runtime is not ready, and reports its reason', async () => {
+    const { node, pass, reports } = removing();
+    node.runtime.notReady = 'Starting: recovering';
+    await Promise.allSettled([pass()]);
+    expect(node.runtime.calls).toEqual(['checkReady']);
+    const message = expect.stringMatching(/Status: not ready: Starting: recovering$/) as string;
+    expect(reports).toMatchObject([{ result: 'Failed', removed: 0, message }]);
+  });
+
   test('records a removal that the runtime completes after its deadline', async () => {
     const { node, pass, reports, call, first } = removing();
     const error = new RuntimeError('removing: deadline', 'deadline');

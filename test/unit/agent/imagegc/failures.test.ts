@@ -112,19 +112,6 @@ describe('a pass with bad input', () => {
       expect(node.runtime.changes).toEqual([]);
     },
   );
-
-  test('lists and removes nothing while the runtime is not ready, and reports its reason', async () => {
-    node.runtime.notReady = 'Starting: recovering';
-    node.runtime.calls.length = 0;
-    expect(await node.pass()).toMatchObject({
-      ...{ result: 'Failed', removed: 0, message: 'Status: not ready: Starting: recovering' },
-    });
-    expect(node.runtime.calls).toEqual(['checkReady']);
-    expect(node.inventories.at(-1)).toBeUndefined();
-    node.runtime.notReady = undefined;
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-  });
-
   const broken = 'measuring /var/lib/containerd: EIO';
   const unmeasured = (rule: Parameters<typeof governed>[0]) => (): void => {
     node.diskError = new Error(broken);
