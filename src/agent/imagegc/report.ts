@@ -129,11 +129,14 @@ function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (results === undefined) return dryRunResult(plan, disk);
   if (plan.selected?.holdLeftMs !== undefined) return ended('Idle', heldMessage(plan.selected));
   if (results.unknown !== undefined) return ended('Unknown', results.unknown);
-  const isMissed = isMissing(results) && results.stopped?.isShutdown !== true;
-  if (isMissed && plan.goals.some(({ wanted }) => wanted > 0)) return shortResult(plan, results, disk);
+  if (isMissed(plan, results)) return shortResult(plan, results, disk);
   const message = results.stopped?.why ?? lastErrorOf(results) ?? uncountedMessage(plan);
   return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', message);
 }
+
+/** A pass that the shutdown ends has missed nothing. */
+const isMissed = ({ goals }: ImageGcPlan, results: RemovalResults): boolean =>
+  goals.some(({ wanted }) => wanted > 0) && isMissing(results) && results.stopped?.isShutdown !== true;
 
 function unknownMessage({ kept }: ImageGcPlan): string | undefined {
   const reasons = new Set(kept.map(({ reason }) => reason).filter((it) => /Unknown$|^ClockUnsure$/.test(it)));

@@ -173,7 +173,10 @@ describe('a server that throttles', () => {
     const pass = fixture.run({ execution, signal: stop.signal });
     await settled();
     stop.abort();
-    expect(await pass).toEqual({ outcomes: [], stopped: { kind: 'stop', why: 'shutting down', isShutdown: true } });
+    expect(await pass).toEqual({
+      outcomes: [],
+      stopped: { kind: 'stop', why: 'shutting down', isShutdown: true },
+    });
   });
 });
 
@@ -335,7 +338,7 @@ describe('a response', () => {
 
 test('an early end is logged, unless the loop of the pass logs its error', () => {
   const log = new RecordingLogger();
-  logStop(log, { kind: 'stop', why: 'shutting down', isShutdown: true });
+  logStop(log, { kind: 'stop', why: 'shutting down' });
   logStop(log, { kind: 'stop', why: 'no response', unknown: true });
   logStop(log, { kind: 'stop', why: 'no response', error: new Error('no response') });
   logStop(log, undefined);
