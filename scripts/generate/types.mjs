@@ -15,22 +15,20 @@ export async function types(source, crd) {
   const text = await interfaces(
     root,
     kind,
-    `${kind === 'NodeGCReport' ? '// @ts-nocheck\n' : ''}// Made from ${source} by npm run generate. Do not edit.`,
+    `// @ts-nocheck\n// Made from ${source} by npm run generate. Do not edit.`,
   );
   // A field that is not known may be written as undefined.
-  return kind === 'NodeGCReport'
-    ? `${withUndefined(text)}\n${fitOf(properties.status)}`
-    : withUndefined(text);
+  return `${withUndefined(text)}\n${fitOf(kind, properties.status)}`;
 }
 
 const withUndefined = (text) => text.replace(/\?: (.*);$/gm, '?: $1 | undefined;');
 
 /** The function that cuts a status to the bounds of its schema. */
-const fitOf = (status) => `import { fitted } from '../report/fit.ts';
+const fitOf = (kind, status) => `import { fitted } from '../report/fit.ts';
 const statusSchema = ${JSON.stringify(closedSchema(status))};
 
 /** Cuts a status to the bounds of the CRD. */
-export const fitStatus: (status: NodeGCReportStatus) => NodeGCReportStatus = (status) => fitted(status, statusSchema);
+export const fitStatus: <S extends ${kind}Status>(status: S) => S = (status) => fitted(status, statusSchema);
 `;
 
 /** TypeScript of a value after defaulting and decoding (src/api/policy/decode.ts): readonly, and fields with defaults are required. */

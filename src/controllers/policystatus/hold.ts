@@ -1,8 +1,9 @@
+import type { GCPolicyStatusHold } from '../../api/gen/gcpolicy.gen.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ReportedHold } from '../../api/report/pass-report.ts';
 import { holdCommands, holdText } from '../../gc/reasons/hold-words.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { noPassYet, type Claim, type PolicyStatus, type StatusFacts, type StatusHold } from './status.ts';
+import { noPassYet, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
 
 /** Decides status.hold. Before the first pass after a restart the stored value remains: the pass continues from it. */
 export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['hold'] {
@@ -10,7 +11,7 @@ export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['h
   return report?.hold === undefined ? stored?.hold : statusHold(report.hold);
 }
 
-const statusHold = ({ rulesId, since, held }: ReportedHold): StatusHold => ({
+const statusHold = ({ rulesId, since, held }: ReportedHold): GCPolicyStatusHold => ({
   rulesId,
   since: metaTime(since),
   until: held && metaTime(held.until),
@@ -37,7 +38,7 @@ type Held = Pick<Claim, 'reason' | 'message'> | undefined;
 function heldPods(
   policy: Policy,
   { report, stored }: StatusFacts,
-  { until, due }: Pick<StatusHold, 'until' | 'due'>,
+  { until, due }: Pick<GCPolicyStatusHold, 'until' | 'due'>,
 ): Held {
   if (typeof until !== 'string' || typeof due !== 'number') return undefined;
   const { governed = 0 } = report ?? stored?.pods ?? {};

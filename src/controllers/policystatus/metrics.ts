@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Condition } from './status.ts';
+import type { Claim } from './status.ts';
 
 export type PolicyStatusMetrics = ReturnType<typeof policyStatusMetrics>;
 
@@ -18,7 +18,7 @@ export function policyStatusMetrics(registry: Registry) {
 /** Sets the gauge for these policies, by name, and removes all others. */
 export function showConditions(
   metrics: PolicyStatusMetrics,
-  policies: ReadonlyMap<string, readonly Pick<Condition, 'type' | 'status'>[]>,
+  policies: ReadonlyMap<string, readonly Pick<Claim, 'type' | 'status'>[]>,
 ): void {
   metrics.conditions.reset();
   for (const [policy, conditions] of policies)

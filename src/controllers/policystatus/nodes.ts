@@ -1,3 +1,4 @@
+import type { GCPolicyStatusNodes } from '../../api/gen/gcpolicy.gen.ts';
 import { hasKeepLabel, nodeMatcher } from '../../api/policy/matching.ts';
 import {
   hasEnded,
@@ -13,23 +14,7 @@ import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 
 /** status.nodes of a GCPolicy: sums of the reports of the governed nodes. */
-export interface NodeRollup {
-  /** Nodes that the policy governs, with or without a report. */
-  readonly desired: number;
-  /** Governed nodes with a recent report under the current generation. */
-  readonly upToDate: number;
-  readonly degraded: number;
-  readonly keepListAtRisk: number;
-  /** Nodes on which a large removal of images waits. */
-  readonly holding: number;
-  readonly imagesRemovable: number;
-  readonly imageBytesReclaimable: number;
-  /** As each report counts them, since its totalsSince. */
-  readonly imageBytesReclaimed: number;
-  readonly containersRemovable: number;
-  readonly storageWarnings: number;
-  readonly evictionRequests: number;
-}
+export type NodeRollup = Readonly<Record<keyof GCPolicyStatusNodes, number>>;
 
 /** Arrays: an iterator of a cache would be empty for the second reader. */
 interface ObservedNodes {
@@ -43,29 +28,51 @@ export function rollUpNodes(
   observed: ObservedNodes,
   now: Date,
 ): ReadonlyMap<string, NodeRollup> {
-  const rollups = new Map<string, NodeRollup>();
-  for (const policy of ranked)
-    if (!isInvalid(policy) && policy.nodes !== undefined) rollups.set(policy.uid, none);
-  for (const [policy, report] of governedNodes(ranked, observed, now)) {
-    const rollup = rollups.get(policy.uid);
-    if (rollup !== undefined) rollups.set(policy.uid, add(rollup, countsOf(report, policy)));
-  }
-  return rollups;
+  const reportsOf = governedNodes(ranked, observed, now);
+  return new Map(
+    ranked.flatMap((policy) =>
+      isInvalid(policy) || policy.nodes === undefined
+        ? []
+        : [[policy.uid, rollUp(policy, reportsOf(policy.uid))]],
+    ),
+  );
 }
 
-/** Each governed node: its policy, and its report if that is recent. */
+/** Removable objects count only if the report names this policy: under another policy the agent applied other rules. */
+function rollUp({ uid, generation }: Policy, reports: readonly RecentReport[]): NodeRollup {
+  const recent = reports.filter((report) => report !== undefined);
+  const underPolicy = recent.filter(({ policyUid }) => policyUid === uid);
+  const sum = (count: (report: NodeReportFacts) => number | boolean): number =>
+    underPolicy.reduce((total, report) => total + Number(count(report)), 0);
+  return {
+    desired: reports.length,
+    upToDate: sum(({ policyGeneration }) => policyGeneration === generation),
+    degraded: recent.filter(({ degraded }) => degraded).length,
+    keepListAtRisk: sum(({ keepListAtRisk }) => keepListAtRisk),
+    holding: sum(({ holding }) => holding),
+    imagesRemovable: sum(({ imagesRemovable }) => imagesRemovable),
+    imageBytesReclaimable: sum(({ imageBytesRemovable }) => imageBytesRemovable),
+    imageBytesReclaimed: sum(({ imageBytesFreed }) => imageBytesFreed),
+    containersRemovable: sum(({ containersRemovable }) => containersRemovable),
+    storageWarnings: sum(({ storageWarnings }) => storageWarnings),
+    evictionRequests: sum(({ evictionRequests }) => evictionRequests),
+  };
+}
+
+/** The report of a governed node; undefined = it has none that is recent. */
+type RecentReport = NodeReportFacts | undefined;
+
+/** Returns a function that finds the reports of the nodes that a policy governs, by its UID. */
 function governedNodes(
   ranked: readonly (Policy | InvalidPolicy)[],
   { nodes, reports }: ObservedNodes,
   now: Date,
-): readonly (readonly [Policy | InvalidPolicy, NodeReportFacts | undefined])[] {
+): (uid: string) => readonly RecentReport[] {
   const fresh = reports.filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
-  const byNode = new Map(fresh.map((one) => [one.name, one]));
+  const byNode = new Map(fresh.map((report) => [report.name, report]));
   const governorOf = nodeMatcher(ranked);
-  return nodes.flatMap(({ name, labels }) => {
-    const policy = governorOf(labels);
-    return policy === undefined ? [] : [[policy, byNode.get(name)] as const];
-  });
+  const governed = Map.groupBy(nodes, ({ labels }) => governorOf(labels)?.uid);
+  return (uid) => (governed.get(uid) ?? []).map(({ name }) => byNode.get(name));
 }
 
 /** How far an entry of nodes.imageGC.remove is: numbers of governed nodes. A node may be both in `inUse` and in `kept`. */
@@ -92,10 +99,11 @@ export function rollUpRemovals(
     const entries = removeEntriesOf(policy).filter((entry) => !hasEnded(entry, now));
     return entries.length === 0 ? [] : [{ uid: policy.uid, entries }];
   });
-  const governed = listing.length === 0 ? [] : governedNodes(ranked, observed, now);
+  if (listing.length === 0) return new Map();
+  const reportsOf = governedNodes(ranked, observed, now);
   return new Map(
     listing.map(({ uid, entries }) => {
-      const reports = governed.flatMap(([policy, report]) => (policy.uid === uid ? [report] : []));
+      const reports = reportsOf(uid);
       return [uid, entries.map(({ image }) => progressOf(image, uid, reports))];
     }),
   );
@@ -105,11 +113,7 @@ export const removeEntriesOf = (policy: Policy | InvalidPolicy): readonly Remove
   isInvalid(policy) ? [] : (policy.nodes?.imageGC?.remove ?? []);
 
 /** Only a report that names this policy counts. */
-function progressOf(
-  image: string,
-  uid: string,
-  reports: readonly (NodeReportFacts | undefined)[],
-): RemovalProgress {
+function progressOf(image: string, uid: string, reports: readonly RecentReport[]): RemovalProgress {
   const left = reports.flatMap((report) => {
     const entry = report?.removeList.find((one) => one.image === image);
     return report?.policyUid === uid && entry !== undefined ? [entry] : [];
@@ -143,15 +147,16 @@ export function rollUpUnmatched(
     const lists = rule && patternLists(rule);
     return lists && hasPatterns(lists) ? [{ policy, lists }] : [];
   });
+  if (listing.length === 0) return new Map();
   // Their agents remove nothing, and compare nothing.
   const unlabelled = nodes.filter((node) => !hasKeepLabel(node));
-  const governed = listing.length === 0 ? [] : governedNodes(ranked, { nodes: unlabelled, reports }, now);
+  const reportsOf = governedNodes(ranked, { nodes: unlabelled, reports }, now);
   return new Map(
     listing.flatMap(({ policy, lists }) => {
-      const own = governed.filter(([{ uid }]) => uid === policy.uid);
-      const known = own.flatMap(([, report]) => (isCurrent(report, policy) ? (report.unmatched ?? []) : []));
-      const isWhole = own.length > 0 && known.length === own.length;
-      return isWhole ? [[policy.uid, { nodes: own.length, lists: unmatchedByAll(lists, known) }]] : [];
+      const governed = reportsOf(policy.uid);
+      const known = governed.flatMap((report) => (isCurrent(report, policy) ? (report.unmatched ?? []) : []));
+      const isWhole = governed.length > 0 && known.length === governed.length;
+      return isWhole ? [[policy.uid, { nodes: governed.length, lists: unmatchedByAll(lists, known) }]] : [];
     }),
   );
 }
@@ -161,7 +166,7 @@ type PatternLists = ReturnType<typeof patternLists>;
 const hasPatterns = (lists: PatternLists): boolean => patternListNames.some((list) => lists[list].length > 0);
 
 const isCurrent = (
-  report: NodeReportFacts | undefined,
+  report: RecentReport,
   { uid, generation }: Pick<Policy, 'uid' | 'generation'>,
 ): report is NodeReportFacts => report?.policyUid === uid && report.policyGeneration === generation;
 
@@ -177,58 +182,3 @@ function unmatchedByAll(
   });
   return unmatched.filter(({ patterns }) => patterns.length > 0);
 }
-
-const none: NodeRollup = {
-  desired: 0,
-  upToDate: 0,
-  degraded: 0,
-  keepListAtRisk: 0,
-  holding: 0,
-  imagesRemovable: 0,
-  imageBytesReclaimable: 0,
-  imageBytesReclaimed: 0,
-  containersRemovable: 0,
-  storageWarnings: 0,
-  evictionRequests: 0,
-};
-
-/** The counts of one node. Removable objects count only if the report names this policy: under another policy the agent applied other rules. */
-function countsOf(
-  report: NodeReportFacts | undefined,
-  policy: Pick<Policy, 'uid' | 'generation'>,
-): NodeRollup {
-  if (report === undefined) return { ...none, desired: 1 };
-  const seen = { ...none, desired: 1, degraded: Number(report.degraded) };
-  if (report.policyUid !== policy.uid) return seen;
-  return {
-    ...seen,
-    upToDate: Number(report.policyGeneration === policy.generation),
-    keepListAtRisk: Number(report.keepListAtRisk),
-    holding: Number(report.holding),
-    imagesRemovable: report.imagesRemovable,
-    imageBytesReclaimable: report.imageBytesRemovable,
-    imageBytesReclaimed: report.imageBytesFreed,
-    containersRemovable: report.containersRemovable,
-    storageWarnings: report.storageWarnings,
-    evictionRequests: report.evictionRequests,
-  };
-}
-
-const maxCount = 2 ** 31 - 1;
-const count = (sum: number): number => Math.min(sum, maxCount);
-const bytes = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
-
-/** Within the bounds of the CRD: the API server would reject the whole status for one value above them. */
-const add = (a: NodeRollup, b: NodeRollup): NodeRollup => ({
-  desired: count(a.desired + b.desired),
-  upToDate: count(a.upToDate + b.upToDate),
-  degraded: count(a.degraded + b.degraded),
-  keepListAtRisk: count(a.keepListAtRisk + b.keepListAtRisk),
-  holding: count(a.holding + b.holding),
-  imagesRemovable: count(a.imagesRemovable + b.imagesRemovable),
-  imageBytesReclaimable: bytes(a.imageBytesReclaimable + b.imageBytesReclaimable),
-  imageBytesReclaimed: bytes(a.imageBytesReclaimed + b.imageBytesReclaimed),
-  containersRemovable: count(a.containersRemovable + b.containersRemovable),
-  storageWarnings: count(a.storageWarnings + b.storageWarnings),
-  evictionRequests: count(a.evictionRequests + b.evictionRequests),
-});

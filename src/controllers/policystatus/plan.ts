@@ -1,44 +1,47 @@
+import {
+  fitStatus,
+  type GCPolicyStatusCondition,
+  type GCPolicyStatusHold,
+  type GCPolicyStatusNodes,
+  type GCPolicyStatusPods,
+} from '../../api/gen/gcpolicy.gen.ts';
 import { isObject } from '../../api/json.ts';
 import { parseInForce } from '../../gc/hold.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { claims } from './claims.ts';
 import { holdOf } from './hold.ts';
-import type { Condition, PodRollup, PolicyStatus, StatusFacts, StatusHold } from './status.ts';
-import type { PolicyPassReport } from '../../api/report/pass-report.ts';
-import type { NodeRollup } from './nodes.ts';
+import type { PolicyStatus, StatusFacts } from './status.ts';
 
 /** Decides the whole status that a policy should have now. lastTransitionTime changes only with the status of a condition. */
 export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
-  const { policy, stored, report, deletedSince } = facts;
+  const { policy, stored, report } = facts;
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
   const hold = holdOf(facts);
-  const conditions = claims(facts, hold).map((claim): Condition => {
-    const old = before.get(claim.type);
-    const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : metaTime(now);
-    return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
-  });
-  const { lastPassTime, pods } = stored ?? {};
-  const pass =
-    report === undefined
-      ? { ...(lastPassTime !== undefined && { lastPassTime }), ...(pods !== undefined && { pods }) }
-      : {
-          lastPassTime: metaTime(report.at),
-          pods: podRollup(report, (pods?.deletedTotal ?? 0) + deletedSince),
-        };
-  return {
+  return fitStatus({
     observedGeneration: policy.generation,
-    conditions,
-    ...pass,
-    ...nodesOf(facts),
-    ...(hold !== undefined && { hold }),
-  };
+    conditions: claims(facts, hold).map((claim) => {
+      const old = before.get(claim.type);
+      const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : metaTime(now);
+      return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
+    }),
+    lastPassTime: report === undefined ? stored?.lastPassTime : metaTime(report.at),
+    pods: podsOf(facts),
+    nodes: nodesOf(facts),
+    hold,
+  });
+}
+
+function podsOf({ stored, report, deletedSince }: StatusFacts): PolicyStatus['pods'] {
+  if (report === undefined) return stored?.pods;
+  const { governed, terminated, due, waiting, held, missingNodes, failed: errorsLastPass } = report;
+  const deletedTotal = (stored?.pods?.deletedTotal ?? 0) + deletedSince;
+  return { governed, terminated, due, waiting, held, missingNodes, errorsLastPass, deletedTotal };
 }
 
 /** While the reports are not known the stored values remain: they are not 0. */
-function nodesOf({ policy, stored, nodes }: StatusFacts): Pick<PolicyStatus, 'nodes'> {
+function nodesOf({ policy, stored, nodes }: StatusFacts): PolicyStatus['nodes'] {
   const hasRules = !('problems' in policy) && policy.nodes !== undefined;
-  const rollup = hasRules ? (nodes ?? stored?.nodes) : undefined;
-  return rollup === undefined ? {} : { nodes: rollup };
+  return hasRules ? (nodes ?? stored?.nodes) : undefined;
 }
 
 /** Reads the valid parts of a stored status; values that someone else wrote there must not stop the controller. */
@@ -49,24 +52,24 @@ export function readStatus(stored: unknown): PolicyStatus | undefined {
   return {
     observedGeneration,
     conditions,
-    ...(typeof lastPassTime === 'string' && { lastPassTime }),
-    ...(isRollup(pods) && { pods }),
-    ...(isNodeRollup(nodes) && { nodes }),
-    ...(isHold(hold) && { hold }),
+    lastPassTime: typeof lastPassTime === 'string' ? lastPassTime : undefined,
+    pods: arePods(pods) ? pods : undefined,
+    nodes: areNodes(nodes) ? nodes : undefined,
+    hold: isHold(hold) ? hold : undefined,
   };
 }
 
-const isCondition = (value: unknown): value is Condition =>
+const isCondition = (value: unknown): value is GCPolicyStatusCondition =>
   isObject(value) &&
   ['type', 'status', 'reason', 'message', 'lastTransitionTime'].every(
     (key) => typeof value[key] === 'string',
   );
-const isRollup = (value: unknown): value is PodRollup =>
+const arePods = (value: unknown): value is GCPolicyStatusPods =>
   isObject(value) && typeof value['deletedTotal'] === 'number';
-const isNodeRollup = (value: unknown): value is NodeRollup =>
+const areNodes = (value: unknown): value is GCPolicyStatusNodes =>
   isObject(value) && typeof value['desired'] === 'number';
 
-const isHold = (value: unknown): value is StatusHold => parseInForce(value) !== undefined;
+const isHold = (value: unknown): value is GCPolicyStatusHold => parseInForce(value) !== undefined;
 
 /** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;
@@ -104,14 +107,3 @@ function substance({ conditions, pods, nodes }: PolicyStatus): string {
 const sums = ({ conditions, nodes }: PolicyStatus): string =>
   JSON.stringify([conditions.map(({ message }) => message), sorted(nodes)]);
 const sorted = (counts: object | undefined): unknown => Object.entries(counts ?? {}).sort();
-
-const podRollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({
-  governed: report.governed,
-  terminated: report.terminated,
-  due: report.due,
-  waiting: report.waiting,
-  held: report.held,
-  missingNodes: report.missingNodes,
-  errorsLastPass: report.failed,
-  deletedTotal,
-});

@@ -1,3 +1,4 @@
+import type { GCPolicyStatus, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { Right } from '../../api/policy/needs.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
@@ -5,16 +6,6 @@ import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Cluster } from '../../api/policy/unmatched.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { NodeRollup, RemovalProgress, UnmatchedImages } from './nodes.ts';
-
-/** metav1.Condition. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration: number;
-}
 
 export interface StatusFacts {
   readonly policy: Policy | InvalidPolicy;
@@ -48,40 +39,13 @@ export interface Obstacles {
 }
 
 /** The whole status of a GCPolicy: a write replaces it. */
-export interface PolicyStatus {
+export interface PolicyStatus extends GCPolicyStatus {
   readonly observedGeneration: number;
-  readonly conditions: readonly Condition[];
-  readonly lastPassTime?: string;
-  readonly pods?: PodRollup;
-  /** undefined = the policy has no rules for nodes. */
-  readonly nodes?: NodeRollup;
-  /** undefined = the policy is not in mode Enforce, or has no rules for pods. */
-  readonly hold?: StatusHold | undefined;
-}
-
-/** Times in RFC 3339; `until` and `due` undefined = nothing waits. */
-export interface StatusHold {
-  readonly rulesId: string;
-  readonly since: string;
-  readonly until?: string | undefined;
-  readonly due?: number | undefined;
-}
-
-/** Counts at the end of the last pass. */
-export interface PodRollup {
-  readonly governed: number;
-  readonly terminated: number;
-  readonly due: number;
-  readonly waiting: number;
-  readonly held: number;
-  readonly missingNodes: number;
-  readonly errorsLastPass: number;
-  /** Pods deleted under this policy since it was created. */
-  readonly deletedTotal: number;
+  readonly conditions: GCPolicyStatusCondition[];
 }
 
 /** A condition without its history. */
-export type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+export type Claim = Pick<GCPolicyStatusCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 export const noPassYet = {
   type: 'Degraded',

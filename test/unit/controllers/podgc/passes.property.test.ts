@@ -6,7 +6,7 @@ import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import { isTerminated } from '../../../../src/controllers/podgc/facts.ts';
 import { PolicyStatusController } from '../../../../src/controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../../../src/controllers/policystatus/metrics.ts';
-import type { Condition, PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
+import type { PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type {
   JobFacts,
   NamespaceFacts,
@@ -178,7 +178,7 @@ async function degradedIn(
   { cluster, clock, reports }: World,
   { policies }: Given,
   { partial, lostVerb, sinceMs }: Unknown & { readonly sinceMs: number },
-): Promise<ReadonlyMap<string, Condition>> {
+): Promise<ReadonlyMap<string, PolicyStatus['conditions'][number]>> {
   const registry = new Registry();
   const stored: (readonly [string, PolicyStatus])[] = [];
   const caches = partial.map((of) => {
