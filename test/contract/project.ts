@@ -7,7 +7,6 @@ declare module 'vitest' {
   }
 }
 
-/** Whether this run is against real servers. */
 export const isReal = inject('servers') === 'real';
 
 /** Options of `vi.waitFor` for changes that a server makes soon. */

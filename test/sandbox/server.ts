@@ -35,7 +35,6 @@ export interface SandboxOptions {
   readonly tls?: boolean;
 }
 
-/** A request as the server received it. */
 export interface SandboxRequest {
   readonly method: string;
   /** Without the query. */
@@ -44,7 +43,6 @@ export interface SandboxRequest {
   readonly user: string;
 }
 
-/** An API server in this process, over HTTP. */
 export interface Sandbox extends ContractServer {
   /** Direct access to the objects, without HTTP. */
   readonly store: DirectStore;

@@ -2,7 +2,6 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { untilAborted } from '../../runtime/scheduling/abort.ts';
 
 export interface Rate {
-  /** Tokens at most. */
   readonly burst: number;
   readonly perMs: number;
 }

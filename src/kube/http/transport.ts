@@ -28,13 +28,11 @@ export interface KubeTransport {
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
-/** The longest wait that a server may request. */
 export const maxRetryAfterMs = 60_000;
 
 /** The server rejected the request (metav1.Status). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** HTTP status, e.g. 404. */
   readonly status: number;
   /** metav1.StatusReason, e.g. `NotFound`; '' when the response is no Status. */
   readonly reason: string;

@@ -7,7 +7,6 @@ interface TestImage {
   readonly tags: readonly string[];
 }
 
-/** An image of a registry. */
 interface PushedImage {
   readonly id: string;
   /** The digest of its manifest, or of the index that has its manifest. */

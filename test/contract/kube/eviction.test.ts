@@ -17,7 +17,6 @@ const { server, transport, objects } = await startEnvironment({
 const live = new LiveReads(transport, systemClock);
 const evictions = podEvictions(transport, live);
 
-/** A running, ready pod with the label `app`. */
 async function runningPod(app = `app-${randomUUID().slice(0, 8)}`) {
   const { namespace, name, uid } = (await objects.createPod()).metadata;
   await objects.patchPod(name, { metadata: { labels: { app } } });

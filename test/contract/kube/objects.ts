@@ -42,7 +42,6 @@ interface PodOptions {
   readonly containers?: readonly object[];
 }
 
-/** Makes and reads objects through the transport under test. */
 export class Objects {
   readonly namespace = `actions-${randomUUID().slice(0, 8)}`;
   readonly #transport: KubeTransport;

@@ -43,7 +43,6 @@ export class DirectStore {
     return this.#store.get(resource, resource.namespaced ? namespace : undefined, name);
   }
 
-  /** Objects of all namespaces. */
   list(kind: string): readonly KubeObject[] {
     return this.#store.collection(this.#registry.byKind(kind)).sorted();
   }
@@ -54,7 +53,6 @@ export class DirectStore {
     if (object !== undefined) this.#store.remove(this.#registry.byKind(kind), object);
   }
 
-  /** The current resourceVersion. */
   get revision(): string {
     return String(this.#store.revision);
   }

@@ -16,7 +16,6 @@ interface Media {
   readonly isTable: boolean;
 }
 
-/** A kind in the form that the client requests. */
 export interface Form {
   readonly resource: Resource;
   readonly media: Media;

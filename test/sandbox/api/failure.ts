@@ -6,7 +6,6 @@ interface StatusFacts {
   readonly details?: JsonObject;
 }
 
-/** An error response with its Status. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: number;
@@ -33,7 +32,6 @@ export class PageNotFound extends Error {
   override readonly name = 'PageNotFound';
 }
 
-/** A problem of one field. */
 export interface StatusCause {
   readonly reason: string;
   readonly message: string;

@@ -9,7 +9,6 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** A fault of one request. */
 export type Fault =
   | Refusal
   /** Serves the request once the promise has resolved. */

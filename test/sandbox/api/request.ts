@@ -3,7 +3,6 @@ import type { JsonObject } from './json.ts';
 import type { Registry, Resource } from './resources.ts';
 import type { Store } from './store.ts';
 
-/** A request, independent of the transport. */
 export interface ApiRequest {
   readonly method: string;
   readonly url: URL;

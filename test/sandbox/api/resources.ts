@@ -9,7 +9,6 @@ import { plainRules, rulesOf, type Rules } from './rules.ts';
 import { schemaChecker } from './schema.ts';
 import type { PrinterColumn } from './table.ts';
 
-/** A served kind. */
 export interface Resource {
   readonly group: string;
   readonly version: string;
@@ -63,7 +62,6 @@ const builtIn: readonly Resource[] = kinds.map((row) => {
   return { ...names, namespaced, subresources, custom: false, rules, binary, columns: [] };
 });
 
-/** The served resources. */
 export class Registry {
   #resources = builtIn;
 

@@ -1,13 +1,11 @@
 import { invalidValue, type StatusCause } from './failure.ts';
 import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 
-/** An object with its defaults, and its problems. */
 interface Admitted {
   readonly object: KubeObject;
   readonly causes: readonly StatusCause[];
 }
 
-/** The behaviour of one kind. */
 export interface Rules {
   /** Whether metadata.generation counts changes of the spec. */
   readonly countsGenerations: boolean;

@@ -103,12 +103,10 @@ export class Store {
     return this.collection(resource).get(namespace, name);
   }
 
-  /** Stores the object under the next revision and notifies the watchers. */
   put(resource: Resource, object: KubeObject): KubeObject {
     return this.#record(resource, object, (previous) => (previous === undefined ? 'ADDED' : 'MODIFIED'));
   }
 
-  /** Removes the object and notifies the watchers; returns its last state. */
   remove(resource: Resource, object: KubeObject): KubeObject {
     return this.#record(resource, object, () => 'DELETED');
   }

@@ -2,7 +2,6 @@ import { Failure, resourceName } from './failure.ts';
 import { asObject, asText, type JsonObject } from './json.ts';
 import { attributesOf, type ApiRequest, type Attributes } from './request.ts';
 
-/** A rule of a ClusterRole. */
 interface UserRule {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];

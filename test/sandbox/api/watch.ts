@@ -6,7 +6,6 @@ import { apiVersionOf } from './resources.ts';
 import { selectorOf } from './list.ts';
 import type { Change } from './store.ts';
 
-/** Receives the frames of a watch. */
 export interface WatchSink {
   write(frame: Uint8Array): void;
   end(): void;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-/** An image of the simulated node. */
 export interface SimImage {
   readonly id: string;
   tags: string[];

@@ -1,14 +1,12 @@
 import type { status } from '@grpc/grpc-js';
 import { PlannedFaults } from '../api/faults.ts';
 
-/** A call as the server received it. */
 export interface CriCall {
   /** E.g. `RemoveImage`. */
   readonly method: string;
   readonly request: unknown;
 }
 
-/** A fault of one call. */
 export type CriFault =
   /** Sends no response. */
   | { readonly kind: 'hang' }

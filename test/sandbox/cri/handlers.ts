@@ -18,7 +18,6 @@ interface Wiring {
   readonly seen: (call: CriCall) => void;
 }
 
-/** The methods in the form of grpc-js, with faults. */
 export function grpcHandlers(
   service: ServiceDefinition,
   methods: Methods,

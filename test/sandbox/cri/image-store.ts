@@ -3,7 +3,6 @@ import { normaliseReference, parseImageReference, repositoryOf } from '../../../
 import type { Flavour } from './flavour.ts';
 import type { SimImage } from './facts.ts';
 
-/** The properties of an image that a test sets. */
 export interface ImageSpec {
   readonly id?: string;
   /** Full references or short ones (`nginx`). */

@@ -62,7 +62,6 @@ export const sandboxOf = (pod: Pod): Omit<NewSandbox, 'logDirectory'> => ({
   annotations: { 'kubernetes.io/config.source': pod.source ?? 'api' },
 });
 
-/** The container that the kubelet would create. */
 export function containerOf(
   sandbox: SimSandbox,
   spec: ContainerSpec & { readonly attempt: number },

@@ -1,7 +1,6 @@
 import { appendFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Log directories of the node. */
 export interface LogRoots {
   /** Like `/var/log/pods`; undefined = no logs, except for pods with their own directory. */
   readonly pods?: string | undefined;
@@ -9,7 +8,6 @@ export interface LogRoots {
   readonly containers?: string | undefined;
 }
 
-/** The kubelet's name for the log directory of a pod. */
 export const podLogDirectory = (
   root: string,
   pod: { readonly namespace: string; readonly name: string; readonly uid: string },
@@ -21,7 +19,6 @@ export function writeLog(path: string, text: string, at: Date): void {
   appendFileSync(path, text === '' ? '' : `${at.toISOString().replace('Z', '000000Z')} stdout F ${text}\n`);
 }
 
-/** The link that the kubelet creates for log collectors. */
 export function linkLog(
   root: string,
   logPath: string,

@@ -15,7 +15,6 @@ export interface CriSandboxOptions extends NodeOptions {
   readonly streams?: boolean;
 }
 
-/** A CRI server in this process with its simulated node. */
 export interface CriSandbox {
   readonly socket: string;
   readonly runtime: SimulatedRuntime;
@@ -36,7 +35,6 @@ const maxCalls = 10_000;
 const maxMessageBytes = 80 * 1024 * 1024;
 const changing = /^(Stop|Remove|Run|Create|Start)/;
 
-/** Starts a CRI server on a unix socket. */
 export async function startCriSandbox({
   socket,
   streams = false,

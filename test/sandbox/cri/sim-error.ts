@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 
-/** An error of the runtime with its status code. */
 export class SimError extends Error {
   readonly code: status;
 

@@ -1,4 +1,3 @@
-/** The usage of a pod in bytes. */
 export interface SummaryPod {
   readonly uid: string;
   readonly namespace?: string;

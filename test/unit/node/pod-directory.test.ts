@@ -37,7 +37,6 @@ const link = (name: string) => (): void => {
   symlinkSync(at('elsewhere'), inPod(name));
 };
 
-/** Writes a file in the pod. */
 const made =
   (...names: readonly string[]) =>
   (): unknown =>

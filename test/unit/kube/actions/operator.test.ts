@@ -7,7 +7,6 @@ import { FakeTransport } from '../../../fakes/transport.ts';
 
 type Policy = ReturnType<typeof storedPolicy>;
 
-/** Starts an operator that records its events and passes them to `handle`. */
 function startOperator(
   handle: (event: PolicyEvent, signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
 ) {

@@ -50,7 +50,6 @@ export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = 
   return { api, reflector, clock, changes, done, stop };
 }
 
-/** Starts a reflector and waits until it has listed and watches. */
 export async function startWatching(
   api: FakeApi,
   options: Partial<ReflectorDeps<PodFacts>> = {},

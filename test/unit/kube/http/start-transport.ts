@@ -69,14 +69,12 @@ export async function startTransport(
   return { seen, connections, url, clock, transport, calls, stopServer };
 }
 
-/** Responds with `json`. */
 export const ok =
   (json: unknown = { kind: 'Ok' }): Respond =>
   (response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(json));
   };
 
-/** Responds with an error status. */
 export const refuse =
   (status: number, body = '', headers: Record<string, string> = {}): Respond =>
   (response) => {

@@ -30,7 +30,6 @@ function connect(endpoint: Endpoint, auth = tokenCredentials('t')): HttpTranspor
   return transport;
 }
 
-/** A server that requests a certificate, until the end of the test. */
 async function startServer() {
   /** Whose certificates it got. */
   const peers: string[] = [];

@@ -17,7 +17,6 @@ interface Candidate {
   readonly cut: () => void;
 }
 
-/** Candidates of several releases in one cluster. */
 class Cluster {
   readonly api = new ApiServer();
   readonly clock = new SettlingClock();
