@@ -94,7 +94,7 @@ describe('once', () => {
     const { code, stdout, stderr } = await status(`--kubeconfig=${api.kubeconfigOf('without-reports')}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
-      /^dustpan works; worst problem: [^;]*; no\s+Deployment[^;]* has ended\s+a\s+pass[^;]*; 1\s+problem\.\n[^]*\nYou may not read: nodegcreports, /,
+      /^dustpan works; worst problem: [^;]*; the\s+Deployment\s+of\s+dustpan\s+cannot\s+be\s+read[^;]* has ended\s+a\s+pass[^;]*; 1\s+problem\.\n[^]*\nYou may not read: nodegcreports, /,
     );
   });
 
