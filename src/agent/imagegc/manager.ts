@@ -71,6 +71,8 @@ export class ImageGcManager {
   #failedInARow = 0;
   readonly #failures = imageFailures();
   readonly #late: LateRemovals<ImageRemoval>;
+  /** Patterns of nodes.imageGC.remove that have matched an image. */
+  #matched: ReadonlySet<string> = new Set();
   /** `rulesId` of the policy whose hold was recorded last. */
   #heldOf: string | undefined;
 
@@ -116,9 +118,11 @@ export class ImageGcManager {
     const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, {
       now: observed.now,
       policy: governance.policy,
+      matched: this.#matched,
       containers: observed.facts.containers,
       pods: observed.facts.pods,
     });
+    this.#matched = new Set(inventory.removeList?.flatMap(({ image, matched }) => (matched ? [image] : [])));
     if (rule.kind === 'governed') {
       await this.#recordEvents(pass, outcome, signal);
       this.#recordHold(rule.policy, inventory.held);

@@ -220,7 +220,7 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  { now, policy, ...users }: ImageUsers & { readonly now: Date; readonly policy: NodeGovernance['policy'] },
+  { now, policy, matched, ...users }: InventoryFacts,
 ): ImageInventory {
   const { kept, removals } = plan;
   const removed = removedBy(results);
@@ -239,7 +239,7 @@ export function inventoryOf(
     listed: largest.slice(0, maxListed).map(listedOf),
     disk,
     held: heldImages(plan, now),
-    removeList: removeProgress(plan.rule?.remove ?? [], images, { now, ...users }),
+    removeList: removeProgress(plan.rule?.remove ?? [], all, { ...users, now, removed, matched }),
     unmatched: unmatchedEntries(plan, policy, all),
     offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, image }, reason }) => ({
       kind: 'Image',
@@ -255,24 +255,39 @@ export function inventoryOf(
 /** What uses images: undefined = unknown. */
 type ImageUsers = Pick<ImageGcFacts, 'containers' | 'pods'>;
 
+interface InventoryFacts extends ImageUsers {
+  readonly now: Date;
+  readonly policy: NodeGovernance['policy'];
+  /** Patterns of nodes.imageGC.remove that matched an image in an earlier pass. */
+  readonly matched: ReadonlySet<string>;
+}
+
+interface RemoveFacts extends Omit<InventoryFacts, 'policy'> {
+  /** The ids of the images that the pass has removed. */
+  readonly removed: ReadonlySet<string>;
+}
+
 /** Counts the images that are left of each entry; one that several entries match counts for each. */
 function removeProgress(
   entries: readonly RemoveEntry[],
   images: readonly ImageDecision[],
-  { now, ...users }: ImageUsers & { readonly now: Date },
+  { now, removed, matched, ...users }: RemoveFacts,
 ): ImageInventory['removeList'] {
   const active = entries.filter((entry) => !hasEnded(entry, now));
   if (active.length === 0) return undefined;
+  const isLeft = ({ target }: ImageDecision): boolean => !removed.has(target.id);
   return active.map(({ image }) => {
     const selectionOf = imageSelection([image]);
     const bySelection = Map.groupBy(images, ({ target }) => selectionOf(target.image).index >= 0);
-    const [left = [], others = []] = [bySelection.get(true), bySelection.get(false)];
+    const [selected = [], others = []] = [bySelection.get(true), bySelection.get(false)];
+    const left = selected.filter(isLeft);
     const inUse = left.filter(({ target }) => isUsed(target)).length;
     const [mayBe, isNamed] = [formerTag(image), referenceMatcher(image)];
-    const untagged = others.filter(({ target }) => mayBe(target.image));
+    const untagged = others.filter((one) => isLeft(one) && mayBe(one.target.image));
     const usedAs = untagged.filter(({ target }) => referencesOf(target.holds.usedBy, users).some(isNamed));
     return {
       image,
+      matched: matched.has(image) || selected.length + usedAs.length > 0,
       inUse: inUse + usedAs.length,
       kept: left.length - inUse,
       untagged: untagged.length - usedAs.length,

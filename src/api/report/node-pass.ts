@@ -89,6 +89,8 @@ export interface ListedImage {
 /** An entry of nodes.imageGC.remove, and how many images that it matches are left. */
 export interface RemoveProgress {
   readonly image: string;
+  /** Whether it has matched an image of the node, also one that is removed by now; false also after a restart of the agent. */
+  readonly matched: boolean;
   readonly inUse: number;
   /** Left for another reason. */
   readonly kept: number;

@@ -10,17 +10,24 @@ import { holdingClaim } from './hold.ts';
 import { removeEntriesOf, type NodeRollup, type RemovalProgress, type UnmatchedImages } from './nodes.ts';
 import { noPassYet, type Claim, type Obstacles, type PolicyStatus, type StatusFacts } from './status.ts';
 
-/** The conditions of a policy, without their transition times. `hold`: of the last pass, or as stored. */
-export function claims(known: StatusFacts, hold: PolicyStatus['hold']): readonly Claim[] {
+interface Decided {
+  /** Of the last pass, or as stored. */
+  readonly hold: PolicyStatus['hold'];
+  /** `removeMatched`. */
+  readonly matched: readonly string[];
+}
+
+/** The conditions of a policy, without their transition times. */
+export function claims(known: StatusFacts, { hold, matched }: Decided): readonly Claim[] {
   const { policy } = known;
   // A pass of another generation says nothing about this one.
   const report = known.report?.generation === policy.generation ? known.report : undefined;
   const facts: StatusFacts = { ...known, report };
-  const accepted = acceptedClaim(facts);
+  const accepted = acceptedClaim(facts, matched);
   const degraded = degradedClaim(facts);
   const enforcing = enforcingClaim(policy, report);
   const holding = holdingClaim(facts, hold);
-  const others = [...budgetsClaim(facts), ...removalsClaim(facts)];
+  const others = [...budgetsClaim(facts), ...removalsClaim(facts, matched)];
   return [readyClaim(accepted, degraded, holding), accepted, enforcing, holding, degraded, ...others];
 }
 
@@ -33,8 +40,8 @@ function readyClaim(accepted: Claim, degraded: Claim, holding: Claim): Claim {
   return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is applied as planned' };
 }
 
-function acceptedClaim(facts: StatusFacts): Claim {
-  const { policy, selectable, unmatched } = facts;
+function acceptedClaim(facts: StatusFacts, matched: readonly string[]): Claim {
+  const { policy, selectable, unmatched, removals = [] } = facts;
   const type = 'Accepted';
   if ('problems' in policy) {
     const message = cut(printable(invalidPolicyText(policy)));
@@ -46,7 +53,10 @@ function acceptedClaim(facts: StatusFacts): Claim {
       `${entry} ${isCertain ? 'matches' : 'probably matches'} no pod: ${advice.replace(/\.$/, '')}`,
   );
   const selectors = selectingNothing(policy, facts);
-  const images = unmatched === undefined ? [] : matchingNoImage(unmatched);
+  const images = [
+    ...(unmatched === undefined ? [] : matchingNoImage(unmatched)),
+    ...neverMatching(removals, matched),
+  ];
   // Those of other clusters may be meant: they are no problem.
   const names = unmatchedNames(policy, selectable?.namespaces).map(
     ({ field, entries }) =>
@@ -63,6 +73,16 @@ function acceptedClaim(facts: StatusFacts): Claim {
 
 const matchingNoImage = ({ nodes, lists }: UnmatchedImages): readonly string[] =>
   lists.map(({ list, patterns }) => noImageText(`on ${counted(nodes, 'node')}`, list, patterns));
+
+function neverMatching(removals: readonly RemovalProgress[], matched: readonly string[]): readonly string[] {
+  const never = removals.filter((one) => isGone(one) && !matched.includes(one.image));
+  const [first] = never;
+  if (first === undefined) return [];
+  const patterns = never.map(({ image }) => image);
+  return [
+    `${noImageText(`on ${counted(first.nodes, 'node')}`, 'remove', patterns)}, and no removal for ${never.length === 1 ? 'it' : 'them'} is known`,
+  ];
+}
 
 /** By the selectors for nodes and namespaces; whether the rest selects pods, only a pass shows. */
 function selectingNothing(
@@ -205,8 +225,20 @@ function budgetsClaim({ policy, stored, budgets }: StatusFacts): readonly Claim[
   return [asBefore(stored, { type, status: 'Unknown', reason: 'NotCompared', message })];
 }
 
+/** The entries of nodes.imageGC.remove that have matched an image, as the reports show now, or once did. */
+export function removeMatched({ policy, stored, removals = [] }: StatusFacts): readonly string[] {
+  const known = new Set([
+    ...(stored?.removeMatched ?? []),
+    ...removals.flatMap(({ image, matched }) => (matched ? [image] : [])),
+  ]);
+  return [...new Set(removeEntriesOf(policy).map(({ image }) => image))].filter((image) => known.has(image));
+}
+
 /** Whether no governed node has an image that nodes.imageGC.remove selects. Absent without entries; while the reports are not known as it was. */
-function removalsClaim({ policy, stored, removals }: StatusFacts): readonly Claim[] {
+function removalsClaim(
+  { policy, stored, removals }: StatusFacts,
+  matched: readonly string[],
+): readonly Claim[] {
   const type = 'ImagesRemoved';
   if ('problems' in policy || removeEntriesOf(policy).length === 0) return [];
   if (removals === undefined) {
@@ -219,29 +251,37 @@ function removalsClaim({ policy, stored, removals }: StatusFacts): readonly Clai
     const message = 'Every entry of nodes.imageGC.remove has ended';
     return [{ type, status: 'Unknown', reason: 'Ended', message }];
   }
-  const left = removals.filter(isLeft);
-  const texts = printable([...left, ...removals.filter((one) => !isLeft(one))].map(removalText).join('; '));
+  const isNever = (one: RemovalProgress): boolean => isGone(one) && !matched.includes(one.image);
+  const left = removals.filter((one) => !isGone(one));
+  const never = removals.filter(isNever);
+  const removed = removals.filter((one) => isGone(one) && !isNever(one));
+  const texts = printable([...[...left, ...removed].map(removalText), ...never.map(neverText)].join('; '));
   if (policy.mode === 'DryRun') {
     const message = cut(`Mode DryRun: dustpan removes nothing; ${texts}`);
     return [{ type, status: 'False', reason: 'ModeDryRun', message }];
   }
   const message = cut(texts);
-  if (left.length === 0) return [{ type, status: 'True', reason: 'Removed', message }];
+  // Only after a match it is known that the entry is not misspelt.
+  if (left.length + never.length === 0) return [{ type, status: 'True', reason: 'Removed', message }];
+  if (left.length === 0) return [{ type, status: 'Unknown', reason: 'NothingMatched', message }];
   if (!left.every(isUnsure)) return [{ type, status: 'False', reason: 'ImagesLeft', message }];
   return left.some(({ untagged }) => untagged > 0)
     ? [{ type, status: 'Unknown', reason: 'TagsUnknown', message }]
     : [{ type, status: 'Unknown', reason: 'NodesNotReported', message }];
 }
 
-const isLeft = ({ nodes, gone }: RemovalProgress): boolean => nodes === 0 || gone < nodes;
+const isGone = ({ nodes, gone }: RemovalProgress): boolean => nodes > 0 && gone === nodes;
+
+const neverText = ({ image, nodes }: RemovalProgress): string =>
+  `${image}: matches no image on ${counted(nodes, 'node')}, and no removal for it is known: is it misspelt?`;
 
 /** No node is known to have the images, but some may. */
 const isUnsure = ({ inUse, kept, untagged, unknown }: RemovalProgress): boolean =>
   inUse + kept === 0 && untagged + unknown > 0;
 
-function removalText({ image, nodes, gone, inUse, kept, untagged, unknown }: RemovalProgress): string {
-  // All are removed, or the entry is misspelt: no report tells these apart.
-  if (nodes > 0 && gone === nodes) return `${image}: matches no image on ${counted(nodes, 'node')}`;
+function removalText(progress: RemovalProgress): string {
+  const { image, nodes, gone, inUse, kept, untagged, unknown } = progress;
+  if (isGone(progress)) return `${image}: matches no image on ${counted(nodes, 'node')}`;
   const others = [
     ...(inUse > 0 ? [`in use on ${inUse}`] : []),
     ...(kept > 0 ? [`kept on ${kept} for another reason`] : []),

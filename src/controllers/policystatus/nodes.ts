@@ -78,6 +78,8 @@ function governedNodes(
 /** How far an entry of nodes.imageGC.remove is: numbers of governed nodes. A node may be both in `inUse` and in `kept`. */
 export interface RemovalProgress {
   readonly image: string;
+  /** A node reports that the entry has matched an image, also one that is removed by now. */
+  readonly matched: boolean;
   readonly nodes: number;
   /** None of the images is left. */
   readonly gone: number;
@@ -120,6 +122,7 @@ function progressOf(image: string, uid: string, reports: readonly RecentReport[]
   });
   return {
     image,
+    matched: left.some(({ matched }) => matched),
     nodes: reports.length,
     gone: left.filter(({ inUse, kept, untagged }) => inUse + kept + untagged === 0).length,
     inUse: left.filter(({ inUse }) => inUse > 0).length,

@@ -8,7 +8,7 @@ import {
 import { isObject } from '../../api/json.ts';
 import { parseInForce } from '../../gc/hold.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { claims } from './claims.ts';
+import { claims, removeMatched } from './claims.ts';
 import { holdOf } from './hold.ts';
 import type { PolicyStatus, StatusFacts } from './status.ts';
 
@@ -17,9 +17,10 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
   const { policy, stored, report } = facts;
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
   const hold = holdOf(facts);
+  const matched = removeMatched(facts);
   return fitStatus({
     observedGeneration: policy.generation,
-    conditions: claims(facts, hold).map((claim) => {
+    conditions: claims(facts, { hold, matched }).map((claim) => {
       const old = before.get(claim.type);
       const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : metaTime(now);
       return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
@@ -27,6 +28,7 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
     lastPassTime: report === undefined ? stored?.lastPassTime : metaTime(report.at),
     pods: podsOf(facts),
     nodes: nodesOf(facts),
+    removeMatched: matched.length === 0 ? undefined : [...matched],
     hold,
   });
 }
@@ -48,13 +50,14 @@ function nodesOf({ policy, stored, nodes }: StatusFacts): PolicyStatus['nodes'] 
 export function readStatus(stored: unknown): PolicyStatus | undefined {
   if (!isObject(stored) || typeof stored['observedGeneration'] !== 'number') return undefined;
   const conditions = Array.isArray(stored['conditions']) ? stored['conditions'].filter(isCondition) : [];
-  const { observedGeneration, pods, nodes, hold, lastPassTime } = stored;
+  const { observedGeneration, pods, nodes, removeMatched: matched, hold, lastPassTime } = stored;
   return {
     observedGeneration,
     conditions,
     lastPassTime: typeof lastPassTime === 'string' ? lastPassTime : undefined,
     pods: arePods(pods) ? pods : undefined,
     nodes: areNodes(nodes) ? nodes : undefined,
+    removeMatched: areTexts(matched) ? matched : undefined,
     hold: isHold(hold) ? hold : undefined,
   };
 }
@@ -68,6 +71,9 @@ const arePods = (value: unknown): value is GCPolicyStatusPods =>
   isObject(value) && typeof value['deletedTotal'] === 'number';
 const areNodes = (value: unknown): value is GCPolicyStatusNodes =>
   isObject(value) && typeof value['desired'] === 'number';
+
+const areTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const isHold = (value: unknown): value is GCPolicyStatusHold => parseInForce(value) !== undefined;
 
@@ -90,9 +96,14 @@ const isPassNews = (planned: PolicyStatus, stored: PolicyStatus): boolean =>
   planned.lastPassTime !== undefined &&
   Date.parse(planned.lastPassTime) - (Date.parse(stored.lastPassTime ?? '') || 0) >= sumsMs;
 
-/** The rules in force are written at once: a restart must not begin its hold again. */
-const statuses = ({ observedGeneration, conditions, hold }: PolicyStatus): string =>
-  JSON.stringify([observedGeneration, hold?.rulesId, conditions.map(({ type, status }) => [type, status])]);
+/** The rules in force are written at once: a restart must not begin its hold again. So are matched entries, which it must not forget. */
+const statuses = ({ observedGeneration, conditions, removeMatched: matched, hold }: PolicyStatus): string =>
+  JSON.stringify([
+    observedGeneration,
+    hold?.rulesId,
+    matched,
+    conditions.map(({ type, status }) => [type, status]),
+  ]);
 
 function substance({ conditions, pods, nodes }: PolicyStatus): string {
   const claimed = conditions.map(({ type, status, reason, message }) =>

@@ -119,7 +119,8 @@ function removeListOf({ images }: Unchecked<NodeGCReportStatus>): readonly Remov
     if (inUse === undefined || kept === undefined) return [];
     const untagged = countOf(one.untagged) ?? (inUse + kept > 0 ? 0 : undefined);
     if (untagged === undefined) return [];
-    return [{ image: bounded(asText(one.image), maxPattern), inUse, kept, untagged }];
+    const matched = one.matched === true || inUse + kept > 0;
+    return [{ image: bounded(asText(one.image), maxPattern), matched, inUse, kept, untagged }];
   });
 }
 

@@ -336,8 +336,8 @@ test('only keeps all other images; an image on the remove list is purged neverth
   await expect
     .poll(async () => (await readReport(cluster))?.images?.removeList, eventually)
     .toEqual([
-      { image: unusedLast.ref, inUse: 0, untagged: 0, kept: 0 },
-      { image: survivors.running.ref, inUse: 1, untagged: 0, kept: 0 },
+      { image: unusedLast.ref, matched: true, inUse: 0, untagged: 0, kept: 0 },
+      { image: survivors.running.ref, matched: true, inUse: 1, untagged: 0, kept: 0 },
     ]);
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });

@@ -41,7 +41,7 @@ test('the report of a node decides about the remove list, and about patterns tha
   store.apply(policyManifest('default', { mode: 'Enforce', nodes: { imageGC: rules } }));
   const { uid, generation } = store.get('GCPolicy', 'default')?.metadata ?? {};
   const report = (inUse: number, keep: readonly number[]): void => {
-    const removeList = [{ image: 'app:1', inUse, untagged: 0, kept: 0 }];
+    const removeList = [{ image: 'app:1', matched: inUse > 0, inUse, untagged: 0, kept: 0 }];
     const unmatched = { keep, only: [], maximumAgeByImage: [] };
     store.apply({
       ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },

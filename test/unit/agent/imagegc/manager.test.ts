@@ -61,7 +61,14 @@ describe('an image on the remove list', () => {
   test('is kept while the clock of the node, which decides about the end of the entry, is wrong', async () => {
     node.live = { clockSkewMs: 61_000 };
     expect(await node.pass()).toMatchObject({ result: 'Unknown', removed: 0 });
-    expect(listOf()).toEqual([{ image: 'c', inUse: 0, kept: 1, untagged: 0 }]);
+    expect(listOf()).toEqual([{ image: 'c', matched: true, inUse: 0, kept: 1, untagged: 0 }]);
+  });
+
+  test('has matched also in the passes after its removal', async () => {
+    for (let i = 0; i < 2; i++) {
+      await node.pass();
+      expect(listOf()).toEqual([{ image: 'c', matched: true, inUse: 0, kept: 0, untagged: 0 }]);
+    }
   });
 
   test('is kept if it gets another name right before the removal', async () => {

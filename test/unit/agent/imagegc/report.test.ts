@@ -127,16 +127,23 @@ test('the remove list counts the images that are left of each entry that has not
   });
   const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
   const listOf = (done: RemovalResults | undefined) =>
-    inventoryOf(made, done, undefined, { ...given, now, policy: undefined }).removeList;
+    inventoryOf(made, done, undefined, { ...given, now, policy: undefined, matched: new Set() }).removeList;
   expect(listOf(undefined)).toEqual([
-    { image: 'a', inUse: 1, kept: 1, untagged: 0 },
-    { image: 'b', inUse: 0, kept: 1, untagged: 0 },
-    { image: 'd', inUse: 0, kept: 0, untagged: 0 },
+    { image: 'a', matched: true, inUse: 1, kept: 1, untagged: 0 },
+    { image: 'b', matched: true, inUse: 0, kept: 1, untagged: 0 },
+    { image: 'd', matched: false, inUse: 0, kept: 0, untagged: 0 },
   ]);
   const removed = made.removals.filter(({ reason }) => reason === 'RemoveListed');
-  expect(listOf(results({ removed }))?.[1]).toEqual({ image: 'b', inUse: 0, kept: 0, untagged: 0 });
+  expect(listOf(results({ removed }))?.[1]).toEqual({
+    image: 'b',
+    matched: true,
+    inUse: 0,
+    kept: 0,
+    untagged: 0,
+  });
   expect(
-    inventoryOf(plan, undefined, undefined, { ...given, now, policy: undefined }).removeList,
+    inventoryOf(plan, undefined, undefined, { ...given, now, policy: undefined, matched: new Set() })
+      .removeList,
   ).toBeUndefined();
 });
 
@@ -154,7 +161,7 @@ test('the entries that match no image of the node, before the removals of the pa
   const made = planImageGc(given, { governance, now });
   const done = results({ removed: made.removals });
   const unmatchedOf = (by: ImageGcPlan) =>
-    inventoryOf(by, done, undefined, { ...given, now, policy }).unmatched;
+    inventoryOf(by, done, undefined, { ...given, now, policy, matched: new Set() }).unmatched;
   expect(done.removed.map(({ target }) => target.name)).toEqual(['docker.io/library/c:latest']);
   expect(unmatchedOf(made)).toEqual({
     policy: { uid: 'uid-default', generation: 1 },
@@ -203,7 +210,12 @@ describe('an image that has lost its tag', () => {
     const given = facts([old, corrected], users);
     const remove = [{ image: pattern, untilMs: now.getTime() + 1 }];
     const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
-    const { removeList } = inventoryOf(made, undefined, undefined, { ...given, now, policy: undefined });
-    expect(removeList).toEqual([{ image: pattern, ...expected }]);
+    const { removeList } = inventoryOf(made, undefined, undefined, {
+      ...given,
+      now,
+      policy: undefined,
+      matched: new Set(),
+    });
+    expect(removeList).toMatchObject([{ image: pattern, ...expected }]);
   });
 });

@@ -40,7 +40,7 @@ const failed = { passes: passes(imagePass({ result: 'Failed' }), containerPass) 
 const removed = { passes: passes(imagePass({ result: 'Succeeded', removed: 1 }), containerPass) };
 const removable = (count: number, bytes: number) => ({ images: images({ removable: { count, bytes } }) });
 const listing = (inUse: number) => ({
-  images: images({ removeList: [{ image: 'a', inUse, kept: 0, untagged: 0 }] }),
+  images: images({ removeList: [{ image: 'a', matched: true, inUse, kept: 0, untagged: 0 }] }),
 });
 const unmatched = (...keep: readonly number[]) => ({
   images: images({ unmatched: { keep, only: [], maximumAgeByImage: [], policy: policy() } }),

@@ -393,7 +393,7 @@ test('one pass counts the reports of the nodes for the sums, for the remove list
   env.reports.items.set(
     '1',
     nodeReport('node-1', {
-      removeList: [{ image: 'a', inUse: 1, kept: 0, untagged: 0 }],
+      removeList: [{ image: 'a', matched: true, inUse: 1, kept: 0, untagged: 0 }],
       unmatched: { keep: [0], only: [], maximumAgeByImage: [] },
     }),
   );

@@ -74,7 +74,7 @@ test('the progress of the remove list: what the governed nodes have left of each
   const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
   const ranked = [gpu, removingPolicy('default', ['a:1*', ended, 'b']), nodesPolicy('other'), broken];
   const left = (image: string, inUse: number, kept: number, untagged = 0) => ({
-    ...{ image, inUse, kept, untagged },
+    ...{ image, matched: inUse + kept > 0, inUse, kept, untagged },
   });
   const reporting = (name: string, ...removeList: ReturnType<typeof left>[]) => report(name, { removeList });
   const observed = {
@@ -83,7 +83,7 @@ test('the progress of the remove list: what the governed nodes have left of each
       node('of another policy', { labels: { gpu: 'yes' } }),
     ],
     reports: [
-      reporting('gone', left('a:1*', 0, 0), left('b', 0, 0)),
+      reporting('gone', left('a:1*', 0, 0), { ...left('b', 0, 0), matched: true }),
       reporting('both', left('a:1*', 2, 2, 1), left('b', 0, 0, 1)),
       reporting('used', left('a:1*', 1, 0), left('b', 0, 0)),
       reporting('kept', left('a:1*', 0, 1), left('b', 0, 0)),
@@ -96,8 +96,8 @@ test('the progress of the remove list: what the governed nodes have left of each
     [
       'uid-default',
       [
-        { image: 'a:1*', nodes: 6, gone: 1, inUse: 2, kept: 2, untagged: 0, unknown: 2 },
-        { image: 'b', nodes: 6, gone: 3, inUse: 0, kept: 0, untagged: 1, unknown: 2 },
+        { image: 'a:1*', matched: true, nodes: 6, gone: 1, inUse: 2, kept: 2, untagged: 0, unknown: 2 },
+        { image: 'b', matched: true, nodes: 6, gone: 3, inUse: 0, kept: 0, untagged: 1, unknown: 2 },
       ],
     ],
   ]);

@@ -331,18 +331,23 @@ describe('the condition BudgetsExceeded', () => {
 });
 
 describe('the condition ImagesRemoved', () => {
-  const removing = removingPolicy('default', ['a', 'b']);
+  const removing = removingPolicy('default', ['a', 'b', 'c']);
   const one = (image: string, over: Partial<RemovalProgress> = {}): RemovalProgress => ({
-    ...{ image, nodes: 40, gone: 40, inUse: 0, kept: 0, untagged: 0, unknown: 0 },
+    ...{ image, matched: true, nodes: 40, gone: 40, inUse: 0, kept: 0, untagged: 0, unknown: 0 },
     ...over,
   });
   const used = one('b', { gone: 28, inUse: 9, kept: 2, unknown: 3 });
   const removals = [one('a'), used];
   const stored = statusOf({ policy: removing, removals });
+  const never = one('c', { matched: false });
+  const once = { ...stored, removeMatched: ['c'] };
   const uncertain = one('b', { gone: 39, unknown: 1 });
 
   const cases: readonly (readonly [name: string, expected: string, facts: Partial<StatusFacts>])[] = [
     ['gone from all nodes', 'True Removed', { removals: [one('a')] }],
+    ['one entry that never matched', 'Unknown NothingMatched', { removals: [never, one('a')] }],
+    ['the same, which matched before', 'True Removed', { removals: [never, one('a')], stored: once }],
+    ['left on some, and one that never matched', 'False ImagesLeft', { removals: [never, used] }],
     ['left on some', 'False ImagesLeft', { removals }],
     ['no node', 'False ImagesLeft', { removals: [one('a', { nodes: 0, gone: 0 })] }],
     ['gone from the nodes that report', 'Unknown NodesNotReported', { removals: [one('a'), uncertain] }],
@@ -376,6 +381,40 @@ describe('the condition ImagesRemoved', () => {
   test('has the messages of the file', async () => {
     const texts = cases.map(([name, , facts]) => `${name}: ${made(facts)?.message}\n`);
     await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/images-removed.txt');
+  });
+
+  test.each<[name: string, facts: Partial<StatusFacts>, expected?: string[]]>([
+    ['of an entry that matches now', { removals: [one('a'), never] }, ['a']],
+    ['of one that matched before', { removals: [never], stored: once }, ['c']],
+    ['while the reports are not known', { stored: once }, ['c']],
+    [
+      'not of an entry that the policy no longer has',
+      { policy: removingPolicy('default', ['a']), stored: once },
+    ],
+    ['of none', { removals: [never] }],
+  ])('removeMatched is the memory %s', (_, facts, expected) => {
+    const made = statusOf({ policy: removing, ...facts });
+    expect(made.removeMatched).toEqual(expected);
+    expect(readStatus(made)?.removeMatched).toEqual(expected);
+  });
+
+  test('Accepted names an entry that never matched, until one does', () => {
+    const accepted = (removals: readonly RemovalProgress[]) =>
+      conditionOf(statusOf({ policy: removing, removals }), 'Accepted');
+    expect(accepted([one('a'), never])).toMatchObject({
+      reason: 'SelectsNothing',
+      message:
+        'The policy is valid; no image on 40 nodes matches "c" of nodes.imageGC.remove, and no removal for it is known',
+    });
+    for (const matching of [one('c'), one('c', { matched: false, gone: 39, untagged: 1 })])
+      expect(accepted([matching])?.reason).toBe('Valid');
+  });
+
+  test('a new match is written at once', () => {
+    const removals = [never, used];
+    const before = statusOf({ policy: removing, removals });
+    const after = statusOf({ policy: removing, removals: [one('c'), used], stored: before });
+    expect(writeAfterMs(after, before)).toBe(0);
   });
 
   test.each([

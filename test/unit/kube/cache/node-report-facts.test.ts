@@ -93,7 +93,8 @@ const stored = {
         { image: 'c', inUse: 0 },
         // Of an agent that does not count images without their tag: perhaps some are left.
         { image: 'd', inUse: 0, kept: 0 },
-        { image: 'e', inUse: 0, kept: 0, untagged: 0 },
+        { image: 'e', matched: true, inUse: 0, kept: 0, untagged: 0 },
+        { image: 'f', matched: 'yes', inUse: 0, kept: 0, untagged: 0 },
       ],
       unmatched: { keep: [0, 'x', 2.5, -1, 7], only: [], maximumAgeByImage: [3] },
     },
@@ -124,8 +125,9 @@ test.each([
       ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
       requests: [],
       removeList: [
-        { image: 'a:1*', inUse: 1, kept: 0, untagged: 0 },
-        { image: 'e', inUse: 0, kept: 0, untagged: 0 },
+        { image: 'a:1*', matched: true, inUse: 1, kept: 0, untagged: 0 },
+        { image: 'e', matched: true, inUse: 0, kept: 0, untagged: 0 },
+        { image: 'f', matched: false, inUse: 0, kept: 0, untagged: 0 },
       ],
       unmatched: { keep: [0, 7], only: [], maximumAgeByImage: [3] },
     },
