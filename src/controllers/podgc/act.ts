@@ -3,15 +3,15 @@ import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled, statusOf } from '../../gc/api-failures.ts';
 import type { Check, StepResult } from '../../gc/execute.ts';
-import type { FailureMemory } from '../../gc/failures.ts';
+import type { FailedBefore, FailureMemory } from '../../gc/failures.ts';
 import type { UnitMetrics } from '../../gc/metrics.ts';
 import { carryOut, type PassResults } from '../../gc/pass.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { podChecks, type PodCheckDeps } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
-import type { MarkedPods } from './marked.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
 
 export interface ActDeps extends PodCheckDeps {
@@ -269,3 +269,43 @@ const fieldsOf = ({ target: { pod } }: PodDeletion): object => ({
   owner: pod.controller && `${pod.controller.kind}/${pod.controller.name}`,
   phase: pod.phase,
 });
+
+interface Seen {
+  readonly pods: ReadonlyMap<string, PodFacts>;
+  /** By UID. */
+  readonly failedBefore: ReadonlyMap<string, FailedBefore>;
+}
+
+interface Mark {
+  readonly deletion: PodDeletion;
+  /** The API server has confirmed the mark. */
+  readonly isSure: boolean;
+}
+
+/** Remembers the pods that were marked as failed, or perhaps were, and are not deleted yet: a pod must not remain Failed on a node that has returned. */
+export class MarkedPods {
+  readonly #marks = new Map<string, Mark>();
+
+  add(mark: Mark): void {
+    this.#marks.set(mark.deletion.target.uid, mark);
+  }
+
+  remove({ target }: PodDeletion): void {
+    this.#marks.delete(target.uid);
+  }
+
+  /**
+   * The deletions that must be completed now. Forgets pods that no longer exist, and those that another change shows were never marked. A pod that
+   * perhaps was may have failed by itself: only our condition proves the mark.
+   */
+  due({ pods, failedBefore }: Seen): readonly PodDeletion[] {
+    const due: PodDeletion[] = [];
+    for (const [uid, { deletion, isSure }] of this.#marks) {
+      const pod = pods.get(uid);
+      if (pod?.phase === 'Failed' && (isSure || pod.markedByPodGc)) {
+        if ((failedBefore.get(uid)?.retryInMs ?? 0) <= 0) due.push(deletion);
+      } else if (pod?.resourceVersion !== deletion.target.pod.resourceVersion) this.#marks.delete(uid);
+    }
+    return due;
+  }
+}

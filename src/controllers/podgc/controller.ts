@@ -14,17 +14,14 @@ import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
-import { deletePods, throwIfFailed, type ActDeps } from './act.ts';
+import { deletePods, MarkedPods, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
 import { backlogCollected, CollectedByOwner, podsCollected, podStuck } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { podGcReasons, showBreakers, showStuck } from './metrics.ts';
-import { noneSeen, type SeenFinished } from './finish.ts';
-import { observe, type Caches } from './observe.ts';
+import { noPassBefore, observe, type Caches, type PodGcMemory } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
-import type { InForceByPolicy } from './in-force.ts';
-import { MarkedPods } from './marked.ts';
-import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
+import { rememberClosed } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import { countOf, notices, noticedBefore, passReports, type PlanCounts, type Noticed } from './report.ts';
 import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
@@ -49,9 +46,7 @@ export interface PodGcDeps
 /** Deletes the pods that are garbage by the policies, and reports each pass. */
 export class PodGcController {
   readonly #deps: PodGcDeps;
-  #missing: MissingNodes = noneMissing;
-  #seenFinished: SeenFinished = noneSeen;
-  #inForce: InForceByPolicy = new Map();
+  #memory: PodGcMemory = noPassBefore;
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   readonly #marked = new MarkedPods();
   #noticed: Noticed | undefined;
@@ -73,12 +68,9 @@ export class PodGcController {
     const observedAt = momentOf(clock);
     const [monotonicMs, now] = [observedAt.monotonicMs, new Date(observedAt.wallMs)];
     const openBreakers = this.#deps.openBreakers();
-    const { facts, missing, seenFinished, inForce } = observe(this.#deps, ranked, {
-      missing: this.#missing,
-      seenFinished: this.#seenFinished,
+    const { facts, memory } = observe(this.#deps, ranked, this.#memory, {
       failedBefore: this.#failures.known((uid) => this.#deps.pods.items.has(uid), monotonicMs),
       openBreakers,
-      inForce: this.#inForce,
       storedInForce: this.#deps.storedInForce(),
       monotonicMs,
       now,
@@ -86,10 +78,8 @@ export class PodGcController {
     });
     const isLimited = this.#deps.maxDeletesPerSecond > 0 || this.#wasCut;
     const plan = planPodGc(facts, { policies: ranked, now, isLimited });
-    this.#missing = rememberClosed(missing, plan.policies);
-    this.#seenFinished = seenFinished;
-    this.#inForce = inForce;
-    own.missingNodes.set(missing.since.size);
+    this.#memory = { ...memory, missing: rememberClosed(memory.missing, plan.policies) };
+    own.missingNodes.set(facts.missingForMs.size);
     const counts = summarizeByPolicy(plan.deletions, plan.kept);
     own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
@@ -201,7 +191,9 @@ export class PodGcController {
     const counted = results.outcomes.filter(
       ({ kind, decision }) => kind === 'failed' || !unplanned.has(decision),
     );
-    onPass(passReports(plan, counts, { facts, outcomes: counted, inForce: this.#inForce, at: clock.now() }));
+    onPass(
+      passReports(plan, counts, { facts, outcomes: counted, inForce: this.#memory.inForce, at: clock.now() }),
+    );
     throwIfFailed(results);
   }
 
@@ -224,8 +216,9 @@ export class PodGcController {
 
   /** The node exists although the cache does not have it: its quarantine restarts. */
   #forgetMissing(node: string): void {
-    const since = new Map([...this.#missing.since].filter(([name]) => name !== node));
-    this.#missing = { ...this.#missing, since };
+    const { missing } = this.#memory;
+    const since = new Map([...missing.since].filter(([name]) => name !== node));
+    this.#memory = { ...this.#memory, missing: { ...missing, since } };
   }
 }
 

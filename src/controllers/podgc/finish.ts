@@ -4,8 +4,6 @@ import { isTerminated, type PodGcFacts } from './facts.ts';
 /** For each finished pod whose finish time is unknown or cannot be true, by its status and its writers: since when the controller has seen it finished. Monotonic milliseconds by UID. */
 export type SeenFinished = ReadonlyMap<string, number>;
 
-export const noneSeen: SeenFinished = new Map();
-
 /** Synchronised clocks never differ by more; without it a node half a second ahead would count as broken. */
 const tolerableSkewMs = 60_000;
 

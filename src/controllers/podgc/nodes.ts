@@ -207,22 +207,27 @@ export function observeMissing(
   { pods, nodes, openBreakers }: ObservedNodes,
   { monotonicMs, maxGapMs }: PassTime,
 ): MissingNodes {
-  const since = new Map<string, number>();
+  const missing = pods.flatMap(({ nodeName }) =>
+    nodeName === undefined || nodes.has(nodeName) ? [] : nodeName,
+  );
   const isGap = monotonicMs - before.observedAtMs > maxGapMs;
-  const observe = ({ nodeName }: PodFacts): void => {
-    if (nodeName === undefined || nodes.has(nodeName) || since.has(nodeName)) return;
-    since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
-  };
-  pods.forEach(observe);
+  const since = sinceWhen(missing, isGap ? new Map<string, number>() : before.since, monotonicMs);
   const isFirst = before === noneMissing;
   const seen = isFirst ? formerNodes(openBreakers, pods, since) : before.seen;
   const leftOpenSince = isFirst
-    ? new Map([...openBreakers.keys()].map((name) => [name, monotonicMs]))
+    ? sinceWhen(openBreakers.keys(), before.leftOpenSince, monotonicMs)
     : before.leftOpenSince;
   const lost = lostNodes({ ...before, seen, since }, { pods, nodes }, monotonicMs);
   const known = { seen: seenNodes(seen, since, nodes), lost };
   return { ...before, ...known, since, observedAtMs: monotonicMs, leftOpenSince };
 }
+
+/** Since when each of these keys was in every pass. */
+const sinceWhen = (
+  keys: Iterable<string>,
+  before: ReadonlyMap<string, number>,
+  nowMs: number,
+): ReadonlyMap<string, number> => new Map([...new Set(keys)].map((key) => [key, before.get(key) ?? nowMs]));
 
 /** For so long a lost node counts for the circuit breaker, after its pods have been deleted too. */
 const lostForMs = 60 * 60_000;
@@ -272,12 +277,10 @@ function formerNodes(
 
 /** Adds which circuit breakers the plan of the last observed pass found closed. */
 export function rememberClosed(missing: MissingNodes, policies: PodGcPlan['policies']): MissingNodes {
-  const closedSince = new Map<string, number>();
-  for (const { policy, trippedPercent } of policies) {
-    if (policy.pods?.orphaned === undefined || trippedPercent !== undefined) continue;
-    closedSince.set(policy.name, missing.closedSince.get(policy.name) ?? missing.observedAtMs);
-  }
-  return { ...missing, closedSince };
+  const closed = policies.flatMap(({ policy, trippedPercent }) =>
+    policy.pods?.orphaned === undefined || trippedPercent !== undefined ? [] : policy.name,
+  );
+  return { ...missing, closedSince: sinceWhen(closed, missing.closedSince, missing.observedAtMs) };
 }
 
 /** Bounded: a deleted node is forgotten when no pod refers to it any more. */

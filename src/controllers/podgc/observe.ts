@@ -1,5 +1,5 @@
 import { neededOwners } from '../../api/policy/matching.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import type {
   JobFacts,
   NamespaceFacts,
@@ -9,12 +9,11 @@ import type {
   ReplicaSetFacts,
 } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { InForceByName } from '../../gc/hold.ts';
+import { inForceAt, type InForce, type InForceByName } from '../../gc/hold.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import { isOf, type PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
-import { observeInForce, type InForceByPolicy } from './in-force.ts';
-import { observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
+import { noneMissing, observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
 
 /** The caches a pass reads, all at one moment. */
 export interface Caches {
@@ -26,38 +25,52 @@ export interface Caches {
   readonly replicaSets: () => Store<ReplicaSetFacts>;
 }
 
-interface Observed {
-  readonly facts: PodGcFacts;
-  /** For the next pass. */
+/** What later passes need of the earlier ones. */
+export interface PodGcMemory {
   readonly missing: MissingNodes;
   readonly seenFinished: SeenFinished;
   readonly inForce: InForceByPolicy;
 }
 
-interface Memory extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
-  readonly missing: MissingNodes;
-  readonly seenFinished: SeenFinished;
+export const noPassBefore: PodGcMemory = {
+  missing: noneMissing,
+  seenFinished: new Map(),
+  inForce: new Map(),
+};
+
+/** By UID of the policy: its rules, with the time since which they are in force on the monotonic clock, too. */
+export type InForceByPolicy = ReadonlyMap<string, InForce & { readonly sinceMs: number }>;
+
+interface Pass extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
   /** By the statuses of the policies; read in the first pass. */
   readonly openBreakers: OpenBreakers;
-  readonly inForce: InForceByPolicy;
   /** For policies that no earlier pass of this process has seen. */
   readonly storedInForce: InForceByName;
   readonly now: Date;
+}
+
+interface Observed {
+  readonly facts: PodGcFacts;
+  readonly memory: PodGcMemory;
 }
 
 /** Reads the caches into the facts of one pass, and updates what is remembered between passes. */
 export function observe(
   caches: Caches,
   policies: readonly (Policy | InvalidPolicy)[],
-  memory: Memory,
+  before: PodGcMemory,
+  pass: Pass,
 ): Observed {
   const pods = [...caches.pods.items.values()];
   const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
-  const { openBreakers } = memory;
-  const missing = observeMissing(memory.missing, { pods, nodes, openBreakers }, memory);
-  const seenFinished = observeFinished(memory.seenFinished, pods, memory);
-  const inForce = observeInForce(memory.inForce, policies, memory.storedInForce, memory);
+  const missing = observeMissing(before.missing, { pods, nodes, openBreakers: pass.openBreakers }, pass);
+  const seenFinished = observeFinished(before.seenFinished, pods, pass);
+  const inForce = observeInForce(before.inForce, policies, pass);
   const needed = neededOwners(policies);
+  const inForceSince = policies.flatMap(({ name, uid }) => {
+    const { sinceMs } = inForce.get(uid) ?? {};
+    return sinceMs === undefined ? [] : [[name, sinceMs] as const];
+  });
   const facts: PodGcFacts = {
     pods,
     nodes,
@@ -66,19 +79,32 @@ export function observe(
     owners: needed.replicaSets ? ownersIn(caches) : new Map(),
     seenNodes: missing.seen,
     lostNodes: new Set(missing.lost.keys()),
-    missingForMs: forMs(missing.since, memory),
-    closedForMs: forMs(missing.closedSince, memory),
-    leftOpenForMs: forMs(missing.leftOpenSince, memory),
-    finishedForMs: forMs(seenFinished, memory),
-    failedBefore: memory.failedBefore,
-    inForceForMs: new Map(
-      policies.flatMap(({ name, uid }) => {
-        const { sinceMs } = inForce.get(uid) ?? {};
-        return sinceMs === undefined ? [] : [[name, memory.monotonicMs - sinceMs]];
-      }),
-    ),
+    missingForMs: forMs(missing.since, pass),
+    closedForMs: forMs(missing.closedSince, pass),
+    leftOpenForMs: forMs(missing.leftOpenSince, pass),
+    finishedForMs: forMs(seenFinished, pass),
+    failedBefore: pass.failedBefore,
+    inForceForMs: forMs(new Map(inForceSince), pass),
   };
-  return { facts, missing, seenFinished, inForce };
+  return { facts, memory: { missing, seenFinished, inForce } };
+}
+
+/** Adds the rules of a pass to those of earlier passes, and of an earlier controller: a restart neither ends nor begins a hold. */
+function observeInForce(
+  before: InForceByPolicy,
+  policies: readonly (Policy | InvalidPolicy)[],
+  { storedInForce, monotonicMs, now }: Pass,
+): InForceByPolicy {
+  return new Map(
+    policies.flatMap((policy) => {
+      if (isInvalid(policy) || policy.mode === 'DryRun' || policy.pods === undefined) return [];
+      const known = before.get(policy.uid);
+      if (known?.rulesId === policy.rulesId) return [[policy.uid, known]];
+      const found = inForceAt(policy, storedInForce.get(policy.name), now);
+      const sinceMs = monotonicMs - (now.getTime() - found.since.getTime());
+      return [[policy.uid, { ...found, sinceMs }]];
+    }),
+  );
 }
 
 /** Without a list in between: there may be an entry for every pod. */

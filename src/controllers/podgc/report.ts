@@ -10,7 +10,7 @@ import { countByPolicy, type Summary } from '../../gc/summary.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { holding, tripped } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan, PolicyVerdicts } from './facts.ts';
-import type { InForceByPolicy } from './in-force.ts';
+import type { InForceByPolicy } from './observe.ts';
 
 /** The counts of one plan, by policy. */
 export type PlanCounts = ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;

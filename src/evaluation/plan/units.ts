@@ -6,9 +6,7 @@ import { replicasOf } from '../../controllers/eviction/pace.ts';
 import { planEvictions } from '../../controllers/eviction/plan.ts';
 import { explainEviction } from '../../controllers/eviction/words.ts';
 import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
-import { noneSeen } from '../../controllers/podgc/finish.ts';
-import { noneMissing } from '../../controllers/podgc/nodes.ts';
-import { observe } from '../../controllers/podgc/observe.ts';
+import { noPassBefore, observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import { explainPod } from '../../controllers/podgc/words.ts';
 import { inForceForMs } from '../../gc/hold.ts';
@@ -110,12 +108,10 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       replicaSets: () => store(facts.replicaSets),
     },
     facts.policies ?? [],
+    noPassBefore,
     {
-      missing: noneMissing,
-      seenFinished: noneSeen,
       failedBefore: new Map(),
       openBreakers: facts.openBreakers ?? new Map(),
-      inForce: new Map(),
       storedInForce: new Map(),
       monotonicMs: 0,
       maxGapMs: Infinity,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { noneSeen } from '../../../../src/controllers/podgc/finish.ts';
 import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
-import { observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
+import { noPassBefore, observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
 import type { JobFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
 import { node, now, owner, pod } from '../../../builders.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
@@ -38,10 +37,13 @@ const caches = (synced: boolean): Caches => ({
   replicaSets: () => storeOf(byUid(replicaSet('owned', deployment), replicaSet('bare', undefined)), synced),
 });
 const openBreakers = new Map<string, number>();
-const memory = {
-  ...{ missing: noneMissing, seenFinished: noneSeen, failedBefore: new Map(), openBreakers },
-  ...{ inForce: new Map(), storedInForce: new Map() },
-  ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
+const pass = {
+  failedBefore: new Map(),
+  openBreakers,
+  storedInForce: new Map(),
+  monotonicMs: 5_000,
+  maxGapMs: 1_000,
+  now,
 };
 
 test('reads Jobs and ReplicaSets only for a policy that needs them, and both only from complete lists', () => {
@@ -50,15 +52,15 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and both onl
     ['uid-owned', deployment],
     ['uid-Job-j', owner('CronJob', 'c')],
   ]);
-  expect(observe(caches(true), needing, memory).facts).toMatchObject({
+  expect(observe(caches(true), needing, noPassBefore, pass).facts).toMatchObject({
     jobsFinished: new Map(['j', 'of-set', 'bare'].map((name) => [`uid-Job-${name}`, true])),
     owners,
   });
-  expect(observe(caches(false), needing, memory).facts).toMatchObject({
+  expect(observe(caches(false), needing, noPassBefore, pass).facts).toMatchObject({
     jobsFinished: undefined,
     owners: undefined,
   });
-  expect(observe(caches(true), [terminated({})], memory).facts).toMatchObject({
+  expect(observe(caches(true), [terminated({})], noPassBefore, pass).facts).toMatchObject({
     jobsFinished: undefined,
     owners: new Map(),
   });
@@ -69,7 +71,7 @@ test('remembers a former node while pods refer to it, and never an invented one'
   const nodesOf = (...names: string[]) => new Map(names.map((name) => [name, node(name)]));
   let seen: MissingNodes = noneMissing;
   const observed = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
-    seen = observeMissing(seen, { pods, nodes, openBreakers }, memory);
+    seen = observeMissing(seen, { pods, nodes, openBreakers }, pass);
     return [...seen.seen].sort();
   };
   expect(observed(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);

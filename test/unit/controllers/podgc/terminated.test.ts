@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TerminatedPolicy, TtlRule } from '../../../../src/api/policy/policy.ts';
 import { ttlRuleKey } from '../../../../src/api/policy/ttl-rules.ts';
-import { noneSeen, observeFinished } from '../../../../src/controllers/podgc/finish.ts';
+import { observeFinished } from '../../../../src/controllers/podgc/finish.ts';
 import { ttlFinder } from '../../../../src/controllers/podgc/ttl.ts';
 import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import {
@@ -348,7 +348,7 @@ test('accepts a finish time that was in the future only because our clock was se
     pod('right', { finishedAtMs: minutesAgo(5) }),
     pod('ahead', { finishedAtMs: minutesAgo(-60) }),
   ];
-  const seen = observeFinished(noneSeen, all, { monotonicMs: 0, now: new Date(minutesAgo(60)) });
+  const seen = observeFinished(new Map(), all, { monotonicMs: 0, now: new Date(minutesAgo(60)) });
   expect([...seen.keys()]).toEqual(['uid-right', 'uid-ahead']);
   const later = { monotonicMs: minute, now: new Date(now.getTime() + minute) };
   expect([...observeFinished(seen, all, later).keys()]).toEqual(['uid-ahead']);
@@ -402,7 +402,7 @@ test.each<readonly [string, Partial<PodFacts>, string]>([
   ['no time', { finishedByMs: minutesAgo(30) }, 'Expired'],
 ])('the time that the API server recorded replaces %s', (_, over, expected) => {
   expect(verdictOf(pod('x', over), halfAnHour)).toBe(expected);
-  expect(observeFinished(noneSeen, [pod('x', over)], { monotonicMs: 0, now }).size).toBe(0);
+  expect(observeFinished(new Map(), [pod('x', over)], { monotonicMs: 0, now }).size).toBe(0);
 });
 
 test('a restarted controller counts the ttl from its own first pass: later, never earlier', async () => {
