@@ -60,7 +60,7 @@ export interface PlanContext extends Omit<Given, 'governance'> {
   readonly rule: ContainerGcPolicy;
 }
 
-export const defaultPeriodMs = 60_000;
+const defaultPeriodMs = 60_000;
 
 export const nextPass = ({ now, periodMs = defaultPeriodMs }: Pick<Given, 'now' | 'periodMs'>): Date =>
   new Date(now.getTime() + periodMs);
