@@ -5,13 +5,11 @@ import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { agentRights } from '../../api/policy/needs.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
-import { EventRecorder } from '../../kube/events/event-recorder.ts';
-import { reportingControllers } from '../../kube/events/recorder.ts';
+import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { loop } from '../../runtime/scheduling/loop.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { Check } from '../../runtime/serving/health.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { createLogger } from '../../runtime/logging/winston-logger.ts';
 import { agentCaches, type AgentCaches } from './caches.ts';
 import type { AgentConfig } from './command.ts';
@@ -20,10 +18,10 @@ import { agentMetrics, type AgentMetrics } from './metrics.ts';
 import { RuntimeWatch, waitForSocket } from './runtime.ts';
 import { StateDirectory } from './state.ts';
 import { buildAgentUnits } from './units.ts';
-import { connect, type Connected } from '../../process/connect.ts';
+import { connect } from '../../process/connect.ts';
 import { exitCode } from '../../process/exit.ts';
 import { checkAccess } from '../preflight.ts';
-import { startServers } from '../servers.ts';
+import { eventRecorder, startServers, type Daemon } from '../servers.ts';
 import { stopSignal } from '../../process/system.ts';
 import { revision, version } from '../../runtime/version.ts';
 
@@ -51,12 +49,7 @@ export async function runAgent(config: AgentConfig): Promise<number> {
   return exitCode.ok;
 }
 
-interface Base {
-  readonly config: AgentConfig;
-  readonly cluster: Connected;
-  readonly registry: Registry;
-  readonly metrics: AgentMetrics;
-  readonly log: Logger;
+interface Base extends Daemon<AgentConfig, AgentMetrics> {
   readonly refusals: Refusals;
 }
 
@@ -127,21 +120,14 @@ class Agent {
       onChange: metrics.missingRights,
       log: log.named('rights'),
     });
-    this.#recorder = eventRecorder(base);
+    this.#recorder = eventRecorder(base, 'agent', config.nodeName);
     this.#state = new StateDirectory(config.directories.state, log);
   }
 
   async run(): Promise<void> {
-    const { config, cluster, registry, log } = this.#base;
     await this.#state.prepare();
-    const servers = await startServers({
-      config,
-      cluster,
-      registry,
-      log,
-      live: this.#loops.heartbeats,
-      ready: this.#readiness(),
-    });
+    const ready = this.#readiness();
+    const servers = await startServers(this.#base, { live: this.#loops.heartbeats, ready });
     const [watching, writing] = [new AbortController(), new AbortController()];
     const work = [
       this.#caches.run(watching.signal),
@@ -255,15 +241,3 @@ async function afterStop(stop: AbortSignal, ended: AbortSignal): Promise<void> {
 
 /** The runtime responds to these calls from its memory. */
 const statusMs = 10_000;
-
-function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
-  return new EventRecorder({
-    transport: cluster.transport,
-    clock,
-    log: log.named('events'),
-    random: Math.random,
-    reportingController: reportingControllers.agent,
-    reportingInstance: config.nodeName,
-    metrics: metrics.events,
-  });
-}

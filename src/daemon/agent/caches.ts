@@ -8,7 +8,7 @@ import { nodesResource, policiesResource, type Resource } from '../../kube/cache
 import type { Cache } from '../../kube/cache/staleness.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
-import { Governor } from './governor.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 
 export interface AgentCaches {
   /** The policy that governs the node now; NodeUnknown while a watch does not work or the node does not exist. */
@@ -85,3 +85,34 @@ const watched = <T extends Identified>(
   resource: Resource<T>,
   onChange: () => void,
 ): Reflector<T> => new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });
+
+/** Logs each change of the policy that governs the node. Use it only while node and policies are known. */
+class Governor {
+  readonly #nodeName: string;
+  readonly #log: Logger;
+  #logged = '';
+
+  constructor(nodeName: string, log: Logger) {
+    this.#nodeName = nodeName;
+    this.#log = log;
+  }
+
+  /** Whether the policy, or the reason why there is none, changed since the last call. */
+  changed(now: NodeGovernance): boolean {
+    const { uid, generation } = now.policy ?? {};
+    const key = JSON.stringify([now.kind, now.kind === 'keep' && now.reason, uid, generation]);
+    if (key === this.#logged) return false;
+    this.#logged = key;
+    this.#logChange(now);
+    return true;
+  }
+
+  #logChange(now: NodeGovernance): void {
+    const fields = { node: this.#nodeName, policy: now.policy?.name };
+    if (now.kind === 'governed')
+      this.#log.info({ ...fields, mode: now.policy.mode }, 'policy governs this node');
+    else if (now.reason === 'NodeUnknown')
+      this.#log.warn(fields, 'there is no such node, nothing is collected until it appears');
+    else this.#log.info({ ...fields, reason: now.reason }, 'nothing is collected on this node');
+  }
+}

@@ -6,15 +6,6 @@ import { SpreadWake } from '../../runtime/scheduling/spread-wake.ts';
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { AgentConfig } from './command.ts';
-import {
-  firstDelays,
-  firstStorageMs,
-  loopJitter as jitter,
-  passSpreadMs,
-  reportSpreadMs,
-  type FirstDelays,
-} from './spread.ts';
-
 type Pass = (signal: AbortSignal) => Promise<void>;
 
 export interface Passes {
@@ -54,6 +45,44 @@ const reportPeriodMs = 10_000;
 const usagePeriods = 6;
 /** Whatever the period: growth needs four measurements within 15 minutes. */
 const longestMs = 2 * 60_000;
+
+// Random delays spread the load of thousands of agents on their API server. docs/scale.md has the resulting load.
+
+/** Agents that start in the same second, after a rollout or a power cut, begin their work within this time, or within one period. */
+const longestStartMs = 60_000;
+/** By then the first passes have ended on most nodes, so that the first report includes them. */
+const reportLagMs = 2_000;
+/** A change that all agents see at the same moment, such as a new policy, takes effect within this time, or a part of their period. */
+const longestSpreadMs = 10_000;
+const passSpreadPart = 6;
+
+/** The part of its period by which a pause of any loop may be longer. */
+const jitter = 0.1;
+
+interface FirstDelays {
+  /** Delay of the first pass over containers; the first pass over images follows it. */
+  readonly passMs: number;
+  /** Delay of the first report, unless a pod must be evicted. */
+  readonly reportMs: number;
+}
+
+/** Returns the delays after the start of an agent; `random` is from 0 to below 1. The report waits only for time: it must also report a runtime that hangs. */
+function firstDelays(containerGcPeriodMs: number, random: number): FirstDelays {
+  const passMs = random * Math.min(containerGcPeriodMs, longestStartMs);
+  return { passMs, reportMs: passMs + reportLagMs };
+}
+
+/** Delay of the first pass over local storage: short, because a pod to evict is reported as soon as it is found. */
+const firstStorageMs = (localStoragePeriodMs: number, random: number): number =>
+  random * Math.min(localStoragePeriodMs, longestSpreadMs);
+
+/** The longest delay of passes after a change. */
+const passSpreadMs = (containerGcPeriodMs: number): number =>
+  Math.min(longestSpreadMs, containerGcPeriodMs / passSpreadPart);
+
+/** The longest delay of a report after a change: nothing waits for it, and a write costs the API server far more than a pass costs a node. */
+export const reportSpreadMs = (containerGcPeriodMs: number): number =>
+  Math.min(longestStartMs, containerGcPeriodMs);
 
 /** The loops of the agent. Passes over containers and images never overlap, containers first: a dead container holds its image. */
 export class AgentLoops {

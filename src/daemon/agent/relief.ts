@@ -2,18 +2,8 @@ import type { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import type { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { nextStep, resultAfter, type ReclaimDone } from '../../agent/nodepressure/demands.ts';
 import type { Demand } from '../../agent/nodepressure/facts.ts';
-import {
-  diskOf,
-  isInodes,
-  noContainers,
-  type ReclaimResult,
-  type SignalThresholds,
-} from '../../api/node-pressure.ts';
+import { diskOf, isInodes, noContainers, type ReclaimResult } from '../../api/node-pressure.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
-import { defaultThresholds } from '../../node/kubelet/thresholds.ts';
-import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { AgentLoops } from './loops.ts';
 
 type Measure = (signal: AbortSignal) => Promise<Pick<FileSystemStats, 'availableBytes' | 'inodesFree'>>;
@@ -49,32 +39,5 @@ export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
     let done: ReclaimDone | ReclaimResult = { planned: noContainers };
     while (typeof done !== 'string') done = await step(done);
     return done;
-  };
-}
-
-interface ThresholdsDeps {
-  readonly read: (signal: AbortSignal) => Promise<SignalThresholds>;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly log: Logger;
-}
-
-/** A kubelet's configuration changes only with a restart. */
-const readEveryMs = 10 * 60_000;
-
-/** The kubelet's own thresholds, read now and then; the defaults of Kubernetes if it does not show them. */
-export function kubeletThresholds({ read, clock, log }: ThresholdsDeps) {
-  let last: { readonly thresholds: SignalThresholds; readonly atMs: number } | undefined;
-  return async (signal: AbortSignal): Promise<SignalThresholds> => {
-    const atMs = clock.monotonicMs();
-    if (last !== undefined && atMs - last.atMs < readEveryMs) return last.thresholds;
-    let thresholds = last?.thresholds ?? defaultThresholds;
-    try {
-      thresholds = await read(signal);
-    } catch (err) {
-      signal.throwIfAborted();
-      log.debug({ err: errorLine(err) }, "using the defaults for the kubelet's thresholds");
-    }
-    last = { thresholds, atMs };
-    return thresholds;
   };
 }

@@ -1,9 +1,9 @@
 import { rightText, type Right } from '../../api/policy/needs.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
-import { ContainerGcManager, type ContainerGcDeps } from '../../agent/containergc/manager.ts';
+import { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
-import { ImageGcManager, type ImageGcDeps } from '../../agent/imagegc/manager.ts';
+import { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
 import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
@@ -29,13 +29,7 @@ import { NodeReports } from '../../kube/actions/node-report.ts';
 import { nodeRef, type ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { LiveNode } from '../../kube/actions/live-reads.ts';
-import {
-  imageDisk,
-  statFsReader,
-  type FileSystemStats,
-  type MountedImageDisk,
-  type StatFs,
-} from '../../node/disk/filesystem.ts';
+import { imageDisk, statFsReader } from '../../node/disk/filesystem.ts';
 import { cachedDevices, diskDevices } from '../../node/disk/devices.ts';
 import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
@@ -51,11 +45,12 @@ import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../../process/connect.ts';
-import { sharedUsage } from './kubelet-usage.ts';
-import { kubeletThresholds, reliefOf } from './relief.ts';
+import { kubeletThresholds, sharedUsage } from './kubelet.ts';
+import { reliefOf } from './relief.ts';
 import { version } from '../../runtime/version.ts';
 
-interface AgentUnitsDeps {
+/** What the agent consists of besides its units. */
+interface AgentContext {
   readonly config: Pick<
     AgentConfig,
     | 'nodeName'
@@ -86,45 +81,22 @@ interface AgentUnitsDeps {
 }
 
 /** Builds the units of the agent; the report observes every pass. */
-export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
-  const { config, cluster, runtime, onPass } = deps;
-  const { podLogs, containerLogs, kubeletRoot } = config.directories;
-  const statFs = statFsReader();
-  const place: Place = {
-    live: new LiveNode({ transport: cluster.transport, clock, nodeName: config.nodeName }),
-    logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
-    imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
-    nodeDisk: (signal) => statFs(kubeletRoot, signal),
-    logDisk: (signal) => statFs(podLogs, signal),
-  };
-  const kubelet = kubeletOf(deps, statFs);
-  const inventories: Inventories = { removedImages: [], removedOthers: [] };
-  let freedBytes = 0;
-  const usage = usageManager(deps, place, { kubelet, inventories, freedBytes: () => freedBytes });
-  const report = reportManager(deps, place, { inventories, usage });
-  const passed = (pass: NodePassReport, found: Partial<Inventories>): void => {
-    Object.assign(inventories, found);
-    freedBytes += pass.freedBytes;
+export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
+  const context = { ...agent, ...nodeParts(agent) };
+  const { last } = context;
+  const usage = usageManager(context);
+  const report = reportManager(context, usage);
+  const passed = (pass: NodePassReport, found: Partial<LastPasses>): void => {
+    Object.assign(last, found);
+    last.freedBytes += pass.freedBytes;
     report.observe(pass);
-    onPass();
+    agent.onPass();
   };
-  const containers = containerGc(deps, place, (pass, inventory, removedOthers) => {
-    passed(pass, { containers: inventory, removedOthers });
-  });
-  const images = imageGc(deps, place, (pass, inventory, removedImages) => {
-    passed(pass, { images: inventory, removedImages });
-  });
-  const storage = localStorage(deps, kubelet, (pass, inventory) => {
-    passed(pass, { storage: inventory });
-  });
-  const pressure = nodePressure(deps, kubelet, {
-    disk: (name, signal) => (name === 'imagefs' ? place.imageDisk(signal) : place.nodeDisk(signal)),
-    consumers: () => consumersOf(inventories),
-    relieve: reliefOf({ containers, images, place, alone: deps.alone }),
-    onPass: (pass, inventory) => {
-      passed(pass, { pressure: inventory });
-    },
-  });
+  const containers = containerGc(context, passed);
+  const images = imageGc(context, passed);
+  const storage = localStorage(context, passed);
+  const relieve = reliefOf({ containers, images, place: context, alone: agent.alone });
+  const pressure = nodePressure(context, relieve, passed);
   return {
     containers: (signal) => containers.collect(signal),
     images: (signal) => images.collect(signal),
@@ -136,11 +108,10 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
   };
 }
 
-type Kubelet = Pick<KubeletUsage, 'usage' | 'thresholds' | 'close'>;
-
-/** This node's kubelet, with the devices that it does not report. */
-function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: StatFs): Kubelet {
-  const { kubeletRoot } = config.directories;
+/** Files and disks of the node, its kubelet, and what the API server knows of it. */
+function nodeParts({ config, cluster, runtime, log }: AgentContext) {
+  const { podLogs, containerLogs, kubeletRoot } = config.directories;
+  const statFs = statFsReader();
   const kubelet = new KubeletUsage({
     ...config.kubelet,
     nodeName: config.nodeName,
@@ -148,150 +119,139 @@ function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: St
     clock,
     devices: cachedDevices((signal) => diskDevices({ runtime, statFs, kubeletRoot }, signal), clock),
   });
+  const last: LastPasses = { removedImages: [], removedOthers: [], freedBytes: 0 };
   return {
-    usage: sharedUsage({
-      read: (signal) => kubelet.usage(signal),
-      // A signal is too old after two minutes: with a long period the units must not share a reading.
-      lastsMs: Math.min(config.localStoragePeriodMs / 2, 5_000),
-      clock,
-      log: log.named('kubelet'),
-    }),
-    thresholds: (signal) => kubelet.thresholds(signal),
-    close: () => {
-      kubelet.close();
+    last,
+    live: new LiveNode({ transport: cluster.transport, clock, nodeName: config.nodeName }),
+    logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
+    imageDisk: (signal: AbortSignal) => imageDisk({ runtime, statFs }, signal),
+    nodeDisk: (signal: AbortSignal) => statFs(kubeletRoot, signal),
+    logDisk: (signal: AbortSignal) => statFs(podLogs, signal),
+    kubelet: {
+      usage: sharedUsage({
+        read: (signal) => kubelet.usage(signal),
+        // A signal is too old after two minutes: with a long period the units must not share a reading.
+        lastsMs: Math.min(config.localStoragePeriodMs / 2, 5_000),
+        clock,
+        log: log.named('kubelet'),
+      }),
+      thresholds: (signal: AbortSignal) => kubelet.thresholds(signal),
+      close: () => {
+        kubelet.close();
+      },
     },
   };
 }
 
-/** Files and disks of the node, and what the API server knows of it. */
-interface Place {
-  readonly live: LiveNode;
-  readonly logs: LocalLogs;
-  readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
-  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
-  readonly logDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
-}
+type Context = AgentContext & ReturnType<typeof nodeParts>;
 
-/** Inventories of the last passes; undefined = the last pass had none. */
-interface Inventories {
+/** What the last passes have left; undefined = the last pass had none. */
+interface LastPasses {
   removedImages: LastRemoved['images'];
   removedOthers: LastRemoved['others'];
+  /** Since the start. */
+  freedBytes: number;
   containers?: ContainerInventory | undefined;
   images?: ImageInventory | undefined;
   storage?: StorageInventory | undefined;
   pressure?: PressureInventory | undefined;
 }
 
-function containerGc(
-  deps: AgentUnitsDeps,
-  { logs, live }: Place,
-  onPass: ContainerGcDeps['onPass'],
-): ContainerGcManager {
-  const { config, registry, metrics, log, runtime, caches, recorder, onProgress } = deps;
+type Passed = (pass: NodePassReport, found: Partial<LastPasses>) => void;
+
+/** What all units have. */
+const unitContext = ({ caches, metrics, recorder, log }: Context, name: string) => ({
+  recorder,
+  clock,
+  governance: caches.governance,
+  pods: caches.pods,
+  node: (): ObjectRef | undefined => {
+    const { name: nodeName, uid } = caches.node() ?? {};
+    return nodeName === undefined || uid === undefined ? undefined : nodeRef({ name: nodeName, uid });
+  },
+  metrics: metrics.units,
+  log: log.named(name),
+});
+
+function containerGc(context: Context, passed: Passed): ContainerGcManager {
+  const { config, registry, runtime, live, logs, onProgress } = context;
   return new ContainerGcManager({
+    ...unitContext(context, 'containergc'),
     runtime,
-    logs,
-    recorder,
-    clock,
-    onProgress,
-    onPass,
-    orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
-    pods: caches.pods,
-    governance: caches.governance,
     live,
-    node: () => thisNode(caches),
-    metrics: metrics.units,
+    logs,
+    onProgress,
+    orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
     own: containerGcMetrics(registry),
-    log: log.named('containergc'),
     periodMs: config.containerGcPeriodMs,
+    onPass: (pass, containers, removedOthers) => {
+      passed(pass, { containers, removedOthers });
+    },
   });
 }
 
-function thisNode({ node }: Pick<AgentCaches, 'node'>): ObjectRef | undefined {
-  const { name, uid } = node() ?? {};
-  if (name === undefined || uid === undefined) return undefined;
-  return nodeRef({ name, uid });
-}
-
-function imageGc(
-  deps: AgentUnitsDeps,
-  { logs, imageDisk: disk, live }: Place,
-  onPass: ImageGcDeps['onPass'],
-): ImageGcManager {
-  const { config, registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
+function imageGc(context: Context, passed: Passed): ImageGcManager {
+  const { config, registry, runtime, live, logs, state, onProgress, imageDisk: disk } = context;
   return new ImageGcManager({
+    ...unitContext(context, 'imagegc'),
     runtime,
-    mounts: new ImageMounts(runtime),
+    live,
     disk,
-    recorder,
-    clock,
     state,
     onProgress,
-    onPass,
-    pods: caches.pods,
-    governance: caches.governance,
-    node: () => thisNode(caches),
-    live,
+    mounts: new ImageMounts(runtime),
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
       return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);
     },
-    metrics: metrics.units,
     own: imageGcMetrics(registry),
-    log: log.named('imagegc'),
     periodMs: config.imageGcPeriodMs,
+    onPass: (pass, images, removedImages) => {
+      passed(pass, { images, removedImages });
+    },
   });
 }
 
 /** Connects to the kubelet only when a policy has a rule for local storage. */
-function localStorage(
-  { config, registry, metrics, log, caches, recorder }: AgentUnitsDeps,
-  kubelet: Kubelet,
-  onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
-): LocalStorageManager {
+function localStorage(context: Context, passed: Passed): LocalStorageManager {
+  const { config, registry, caches, kubelet } = context;
   return new LocalStorageManager({
-    recorder,
-    clock,
-    onPass,
+    ...unitContext(context, 'localstorage'),
     source: kubelet,
     isUsed: () => hasStorageRule(caches.policies()),
-    node: () => thisNode(caches),
-    pods: caches.pods,
-    governance: caches.governance,
-    metrics: metrics.units,
     own: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
-    log: log.named('localstorage'),
+    onPass: (pass, storage) => {
+      passed(pass, { storage });
+    },
   });
 }
 
 /** Connects to the kubelet only when a policy has a rule for node pressure. */
 function nodePressure(
-  { registry, metrics, log, caches, recorder }: AgentUnitsDeps,
-  kubelet: Kubelet,
-  parts: Pick<NodePressureDeps, 'disk' | 'consumers' | 'relieve' | 'onPass'>,
+  context: Context,
+  relieve: NodePressureDeps['relieve'],
+  passed: Passed,
 ): NodePressureManager {
-  const logger = log.named('nodepressure');
+  const { registry, caches, last, kubelet } = context;
+  const { usage, thresholds: read } = kubelet;
+  const unit = unitContext(context, 'nodepressure');
   return new NodePressureManager({
-    ...parts,
-    recorder,
-    clock,
-    log: logger,
+    ...unit,
+    relieve,
     isUsed: () => hasPressureRule(caches.policies()),
-    pods: caches.pods,
-    governance: caches.governance,
-    node: () => thisNode(caches),
-    source: {
-      usage: (signal) => kubelet.usage(signal),
-      thresholds: kubeletThresholds({ read: (signal) => kubelet.thresholds(signal), clock, log: logger }),
-    },
-    metrics: metrics.units,
+    source: { usage, thresholds: kubeletThresholds({ read, clock, log: unit.log }) },
+    disk: (name, signal) => (name === 'imagefs' ? context.imageDisk(signal) : context.nodeDisk(signal)),
+    consumers: () => consumersOf(last),
     own: nodePressureMetrics(registry),
+    onPass: (pass, pressure) => {
+      passed(pass, { pressure });
+    },
   });
 }
 
 /** The largest images and logs of the last passes. */
-function consumersOf({ images, containers }: Inventories): readonly Consumer[] {
+function consumersOf({ images, containers }: LastPasses): readonly Consumer[] {
   const offenders = [...(images?.offenders ?? []), ...(containers?.offenders ?? [])];
   return offenders.flatMap(({ kind, id, name, bytes }): readonly Consumer[] => {
     const text = name ?? id ?? '';
@@ -300,70 +260,45 @@ function consumersOf({ images, containers }: Inventories): readonly Consumer[] {
   });
 }
 
-interface UsageSources {
-  readonly kubelet: Kubelet;
-  readonly inventories: Inventories;
-  readonly freedBytes: () => number;
-}
-
-function usageManager(
-  { registry, log, runtime, caches, recorder }: AgentUnitsDeps,
-  { nodeDisk, logDisk, imageDisk: disk }: Place,
-  { kubelet, inventories, freedBytes }: UsageSources,
-): UsageManager {
+function usageManager(context: Context): UsageManager {
+  const { registry, runtime, last, nodeDisk, logDisk, imageDisk: disk, kubelet } = context;
   return new UsageManager({
-    clock,
-    recorder,
+    ...unitContext(context, 'usage'),
     runtime,
     nodeDisk,
     logDisk,
-    freedBytes,
+    kubelet: kubelet.usage,
     imageDisk: disk,
-    kubelet: (signal) => kubelet.usage(signal),
-    pods: caches.pods,
-    node: () => thisNode(caches),
-    images: () => inventories.images,
-    containers: () => inventories.containers,
+    freedBytes: () => last.freedBytes,
+    images: () => last.images,
+    containers: () => last.containers,
     metrics: usageMetrics(registry),
-    log: log.named('usage'),
   });
 }
 
-interface ReportSources {
-  readonly inventories: Inventories;
-  readonly usage: Pick<UsageManager, 'usage'>;
-}
-
-function reportManager(
-  deps: AgentUnitsDeps,
-  place: Place,
-  { inventories, usage }: ReportSources,
-): ReportManager {
-  const { cluster, registry, log, runtime, runtimeWatch, caches, recorder, missingRights } = deps;
+function reportManager(context: Context, usage: UsageManager): ReportManager {
+  const { cluster, registry, runtime, runtimeWatch, caches, last, missingRights, nodeDisk } = context;
   const staleCaches = () => reportableStale(caches.all, clock.monotonicMs());
   return new ReportManager({
-    clock,
+    ...unitContext(context, 'report'),
     random: Math.random,
     agentVersion: version,
-    imageDisk: place.imageDisk,
-    nodeDisk: place.nodeDisk,
+    imageDisk: context.imageDisk,
+    nodeDisk,
     // A short failure of a watch is no news; a long one is reported about the Node as last known.
     node: () => caches.node() ?? (staleCaches().length > 0 ? caches.lastNode() : undefined),
     staleCaches,
     missingRights: () => missingRights().map(rightText),
-    governance: caches.governance,
-    images: () => inventories.images,
-    containers: () => inventories.containers,
-    storage: () => inventories.storage,
-    pressure: () => inventories.pressure,
+    images: () => last.images,
+    containers: () => last.containers,
+    storage: () => last.storage,
+    pressure: () => last.pressure,
     usage: () => usage.usage,
-    lastRemoved: () => ({ images: inventories.removedImages, others: inventories.removedOthers }),
+    lastRemoved: () => ({ images: last.removedImages, others: last.removedOthers }),
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.trouble,
-    recorder,
     snapshots: new SnapshotFinder({ runtime }),
     reports: new NodeReports(cluster.transport),
     metrics: reportMetrics(registry),
-    log: log.named('report'),
   });
 }

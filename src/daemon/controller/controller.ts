@@ -4,13 +4,12 @@ import { Registry } from 'prom-client';
 import { controllerRights, leaseRight } from '../../api/policy/needs.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
-import { EventRecorder } from '../../kube/events/event-recorder.ts';
+import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { ClusterLeader, clusterLease } from '../../kube/lease/cluster-leader.ts';
 import { LeaseElector } from '../../kube/lease/lease.ts';
-import { reportingControllers, type EventSpec } from '../../kube/events/recorder.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
-import type { ListeningServer } from '../../runtime/serving/http-server.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { loop } from '../../runtime/scheduling/loop.ts';
 import { collectYoungAlone, letHeapDouble } from '../../runtime/serving/v8-heap.ts';
@@ -18,12 +17,12 @@ import { Wake } from '../../runtime/scheduling/wake.ts';
 import { createLogger } from '../../runtime/logging/winston-logger.ts';
 import { controllerCaches, type Caches } from './caches.ts';
 import type { ControllerConfig } from './command.ts';
-import { connect, type Connected } from '../../process/connect.ts';
+import { connect } from '../../process/connect.ts';
 import { controllerMetrics, type ControllerMetrics } from './metrics.ts';
 import { buildUnits, type Units } from './units.ts';
 import { exitCode } from '../../process/exit.ts';
 import { checkAccess, isServerAway } from '../preflight.ts';
-import { startServers } from '../servers.ts';
+import { eventRecorder, startServers, type Daemon } from '../servers.ts';
 import { stopSignal } from '../../process/system.ts';
 import { revision, version } from '../../runtime/version.ts';
 
@@ -68,13 +67,7 @@ async function runOnce(
   }
 }
 
-interface Base {
-  readonly config: ControllerConfig;
-  readonly cluster: Connected;
-  readonly registry: Registry;
-  readonly metrics: ControllerMetrics;
-  readonly log: Logger;
-}
+type Base = Daemon<ControllerConfig, ControllerMetrics>;
 
 /** A pass that takes longer than this many periods counts as hung. */
 const livePeriods = 3;
@@ -90,7 +83,7 @@ const lastStatusMs = 3_000;
 
 async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
   const { config, cluster, log } = base;
-  const recorder = eventRecorder(base);
+  const recorder = eventRecorder(base, 'controller', instanceOf(config));
   const policySet = new PolicySet();
   const rightsWake = new Wake();
   const wakes = { wake: new Wake(), evictionWake: new Wake(), budgetsWake: new Wake(), rightsWake };
@@ -118,7 +111,9 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     heartbeat,
     wake: wakes.wake,
   });
-  const servers = await serve(base, { caches, rights, elector, heartbeat });
+  const lease = { name: 'leader-election', check: () => elector?.health() };
+  const ready = [...caches.checks, rights];
+  const servers = await startServers(base, { live: [lease, heartbeat], ready });
   const lead = leading(base, { ...wakes, units, heartbeat });
   const background = new AbortController();
   const work = [
@@ -263,18 +258,6 @@ function podOf({
     : undefined;
 }
 
-function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
-  return new EventRecorder({
-    transport: cluster.transport,
-    clock,
-    log: log.named('events'),
-    random: Math.random,
-    reportingController: reportingControllers.controller,
-    reportingInstance: instanceOf(config),
-    metrics: metrics.events,
-  });
-}
-
 function clusterLeader({ config, cluster, metrics, log: all }: Base, recorder: EventRecorder): ClusterLeader {
   const { namespace, name, ...times } = config.leaderElection;
   const log = all.named('lease');
@@ -308,27 +291,5 @@ function clusterLeader({ config, cluster, metrics, log: all }: Base, recorder: E
       onMasterStatus: metrics.leading,
       onHeld,
     }),
-  });
-}
-
-interface Watched {
-  readonly caches: Caches;
-  readonly rights: OwnRights;
-  readonly elector: ClusterLeader | undefined;
-  readonly heartbeat: Heartbeat;
-}
-
-function serve(
-  { config, cluster, registry, log }: Base,
-  { caches, rights, elector, heartbeat }: Watched,
-): Promise<readonly ListeningServer[]> {
-  const lease = { name: 'leader-election', check: () => elector?.health() };
-  return startServers({
-    config,
-    cluster,
-    registry,
-    log,
-    live: [lease, heartbeat],
-    ready: [...caches.checks, rights],
   });
 }

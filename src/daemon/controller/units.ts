@@ -1,4 +1,4 @@
-import { BudgetController, type BudgetDeps } from '../../controllers/budgets/controller.ts';
+import { BudgetController } from '../../controllers/budgets/controller.ts';
 import { budgetMetrics } from '../../controllers/budgets/metrics.ts';
 import { EvictionController } from '../../controllers/eviction/controller.ts';
 import { evictionMetrics } from '../../controllers/eviction/metrics.ts';
@@ -26,7 +26,8 @@ import type { Caches } from './caches.ts';
 import type { ControllerConfig } from './command.ts';
 import type { Connected } from '../../process/connect.ts';
 
-interface UnitDeps {
+/** What the controller consists of besides its units. */
+interface ControllerContext {
   readonly config: Pick<ControllerConfig, 'maxDeleteQps' | 'podGcPeriodMs'>;
   readonly cluster: Connected;
   readonly registry: Registry;
@@ -52,24 +53,43 @@ export interface Units {
   readonly statusWake: Wake;
 }
 
-/** The units of the controller with their dependencies. */
-export function buildUnits(deps: UnitDeps): Units {
+/** Builds the units of the controller. */
+export function buildUnits(context: ControllerContext): Units {
   const statusWake = new Wake();
-  const status = policyStatus(deps);
-  const live = new LiveReads(deps.cluster.acts, clock);
-  const podGc = podGcOf(deps, live, (reports) => {
+  const live = new LiveReads(context.cluster.acts, clock);
+  const status = policyStatus(context);
+  const podGc = podGcOf(context, live, (reports) => {
     status.observe(reports);
     statusWake.trigger();
   });
-  const budgets = budgetsOf(deps, (reports) => {
-    status.observeBudgets(reports);
+  const budgets = new BudgetController({
+    ...unitContext(context, 'budgets'),
+    metrics: budgetMetrics(context.registry),
+    onPass: (reports) => {
+      status.observeBudgets(reports);
+    },
   });
-  return { podGc, eviction: evictionOf(deps, live), budgets, status, statusWake };
+  return { podGc, eviction: evictionOf(context, live), budgets, status, statusWake };
 }
 
-function policyStatus(deps: UnitDeps): PolicyStatusController {
-  const { registry, policySet, caches, rights, holdsLease, recorder, log } = deps;
+/** What all units have. */
+const unitContext = (
+  { caches, metrics, policySet, holdsLease, recorder, log }: ControllerContext,
+  name: string,
+) => ({
+  ...caches,
+  policySet,
+  holdsLease,
+  recorder,
+  clock,
+  metrics: metrics.units,
+  log: log.named(name),
+});
+
+function policyStatus(context: ControllerContext): PolicyStatusController {
+  const { registry, policySet, caches, rights } = context;
   return new PolicyStatusController({
+    ...unitContext(context, 'policystatus'),
     rights,
     staleCaches: () => reportableStale(caches.all, clock.monotonicMs()),
     policies: {
@@ -78,76 +98,30 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
       },
       storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
     },
-    nodes: caches.nodes,
-    namespaces: caches.namespaces,
-    nodeReports: caches.nodeReports,
     writeStatus: caches.writePolicyStatus,
-    holdsLease,
-    recorder,
-    clock,
-    log: log.named('policystatus'),
     metrics: policyStatusMetrics(registry),
   });
 }
 
-function evictionOf(
-  { cluster, registry, metrics, recorder, policySet, caches, holdsLease, hasPredecessor, log }: UnitDeps,
-  live: LiveReads,
-): EvictionController {
+function evictionOf(context: ControllerContext, live: LiveReads): EvictionController {
+  const { cluster, registry, hasPredecessor } = context;
   return new EvictionController({
-    ...caches,
+    ...unitContext(context, 'eviction'),
     live,
-    policySet,
     evictions: podEvictions(cluster.acts, live),
-    holdsLease,
     hasPredecessor,
-    recorder,
-    clock,
-    metrics: metrics.units,
     own: evictionMetrics(registry),
-    log: log.named('eviction'),
   });
 }
 
-function budgetsOf(deps: UnitDeps, onPass: BudgetDeps['onPass']): BudgetController {
-  const { registry, recorder, policySet, caches, log } = deps;
-  return new BudgetController({
-    ...caches,
-    policySet,
-    recorder,
-    clock,
-    metrics: budgetMetrics(registry),
-    onPass,
-    log: log.named('budgets'),
-  });
-}
-
-function podGcOf(deps: UnitDeps, live: LiveReads, onPass: PodGcDeps['onPass']): PodGcController {
-  const {
-    config,
-    cluster,
-    registry,
-    metrics,
-    recorder,
-    policySet,
-    caches,
-    holdsLease,
-    heartbeat,
-    wake,
-    log,
-  } = deps;
+function podGcOf(context: ControllerContext, live: LiveReads, onPass: PodGcDeps['onPass']): PodGcController {
+  const { config, cluster, registry, policySet, heartbeat, wake } = context;
   return new PodGcController({
-    ...caches,
+    ...unitContext(context, 'podgc'),
     live,
-    policySet,
-    cluster: clusterActions(cluster.acts),
-    holdsLease,
-    recorder,
-    clock,
     onPass,
-    metrics: metrics.units,
+    cluster: clusterActions(cluster.acts),
     own: podGcMetrics(registry),
-    log: log.named('podgc'),
     periodMs: config.podGcPeriodMs,
     openBreakers: () => openBreakersIn(policySet.statuses),
     storedInForce: () => inForceIn(policySet.statuses),

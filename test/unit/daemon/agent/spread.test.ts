@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { AgentLoops, type Passes } from '../../../../src/daemon/agent/loops.ts';
-import { reportSpreadMs } from '../../../../src/daemon/agent/spread.ts';
+import { AgentLoops, reportSpreadMs, type Passes } from '../../../../src/daemon/agent/loops.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { SettlingClock } from '../../../fakes/settling-clock.ts';
 

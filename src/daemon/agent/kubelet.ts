@@ -1,4 +1,7 @@
 import type { StorageUsage } from '../../api/local-storage.ts';
+import type { SignalThresholds } from '../../api/node-pressure.ts';
+import { defaultThresholds } from '../../node/kubelet/thresholds.ts';
+import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 
@@ -37,5 +40,32 @@ export function sharedUsage({ read, lastsMs, clock, log }: UsageDeps) {
       if (last === reading) last = undefined;
       throw err;
     }
+  };
+}
+
+interface ThresholdsSource {
+  readonly read: (signal: AbortSignal) => Promise<SignalThresholds>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Logger;
+}
+
+/** A kubelet's configuration changes only with a restart. */
+const readEveryMs = 10 * 60_000;
+
+/** The kubelet's own thresholds, read now and then; the defaults of Kubernetes if it does not show them. */
+export function kubeletThresholds({ read, clock, log }: ThresholdsSource) {
+  let last: { readonly thresholds: SignalThresholds; readonly atMs: number } | undefined;
+  return async (signal: AbortSignal): Promise<SignalThresholds> => {
+    const atMs = clock.monotonicMs();
+    if (last !== undefined && atMs - last.atMs < readEveryMs) return last.thresholds;
+    let thresholds = last?.thresholds ?? defaultThresholds;
+    try {
+      thresholds = await read(signal);
+    } catch (err) {
+      signal.throwIfAborted();
+      log.debug({ err: errorLine(err) }, "using the defaults for the kubelet's thresholds");
+    }
+    last = { thresholds, atMs };
+    return thresholds;
   };
 }
