@@ -3,10 +3,8 @@ import { errorLine } from '../runtime/errors.ts';
 import { policiesPath } from '../kube/cache/resources.ts';
 import { ApiError, type KubeRequest, type KubeTransport } from '../kube/http/transport.ts';
 
-/** A list that the controller must be able to read. */
 type Needed = Pick<KubeRequest, 'path' | 'query'>;
 
-/** One line that explains what to fix. */
 class PreflightError extends Error {
   override readonly name = 'PreflightError';
   /** HTTP status; undefined without a response. */

@@ -71,7 +71,6 @@ export const withCluster = <A extends unknown[], O extends OptionValues>(command
       text(),
     );
 
-/** The settings from which the API server is found. */
 export function kubeConfigSource(
   { kubeconfig, context }: ClusterOptions,
   env: System['env'],
@@ -93,7 +92,6 @@ function homesOf(env: System['env']): readonly string[] {
   return [set(env['HOME']), onDrive, set(env['USERPROFILE'])].filter((home) => home !== undefined);
 }
 
-/** How /metrics is protected. */
 export interface MetricsSecurity {
   /** The directory of tls.crt and tls.key; undefined = plain HTTP. */
   readonly certDirectory: string | undefined;
@@ -156,7 +154,6 @@ export const metricsSecurity = (options: ServerOptions): MetricsSecurity => ({
   isAuthorized: options.metricsAuth,
 });
 
-/** Contradictions between the settings of /metrics. */
 export function metricsSecurityProblems(options: ServerOptions): string[] {
   const problems: string[] = [];
   if (options.metricsSecure && options.metricsCertDir === undefined)
@@ -245,7 +242,6 @@ export function defaultKubeletEndpoint(hostIp: string | undefined): string {
   return `https://${host.includes(':') ? `[${host}]` : host}:10250`;
 }
 
-/** The settings of the connection to this node's kubelet. */
 export function kubeletAccess(options: NodeOptions, env: System['env']): KubeletAccess {
   return {
     endpoint: options.kubeletEndpoint ?? defaultKubeletEndpoint(env['HOST_IP']),

@@ -101,7 +101,6 @@ export const list = (given: string, before: readonly string[] | undefined = []):
   ...given.split('\n').filter((line) => line !== ''),
 ];
 
-/** Collects names, separated by commas. */
 export const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
   list(given.replaceAll(',', '\n'), before);
 
@@ -157,10 +156,8 @@ export const choice = <const F extends string, const C extends readonly [string,
   choices: C,
 ) => new OurOption(flags, help).choices(choices).default<C[number]>(choices[0]);
 
-/** Refuses a relative path. */
 export const notAbsolute: Check = (given) => (given.startsWith('/') ? undefined : 'Use an absolute path.');
 
-/** Refuses an invalid object name. */
 export const notObjectName: Check = (given) =>
   given.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(given)
     ? undefined

@@ -1,10 +1,8 @@
 import { printableLines } from '../runtime/text/printable.ts';
 import { choice } from './option.ts';
 
-/** `-o`. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
-/** `--color`. */
 export const colorOption = () =>
   choice(
     '--color <WHEN>',
@@ -12,7 +10,6 @@ export const colorOption = () =>
     ['auto', 'always', 'never'],
   );
 
-/** `--progress`. */
 export const progressOption = () =>
   choice(
     '--progress <WHEN>',
@@ -20,7 +17,6 @@ export const progressOption = () =>
     ['auto', 'always', 'never'],
   );
 
-/** Whether to print colours. */
 export const hasColours = (when: 'auto' | 'always' | 'never', noColor: string | undefined): boolean =>
   when === 'always' || (when === 'auto' && process.stdout.isTTY && noColor === undefined);
 

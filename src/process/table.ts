@@ -1,6 +1,5 @@
 import { printable } from '../runtime/text/printable.ts';
 
-/** One column of a table for people. */
 export interface Column<T> {
   readonly title: string;
   readonly text: (row: T) => string;

@@ -7,7 +7,6 @@ import type { Decision, PlanDocument, Totals } from '../../evaluation/plan/docum
 export interface Group {
   readonly fate: Fate;
   readonly title: string;
-  /** The listed ones. */
   readonly decisions: readonly Decision[];
 }
 
@@ -19,7 +18,6 @@ interface Place {
   readonly decisions: Decision[];
 }
 
-/** Names a unit and its place. */
 export const placeText = ({ unit, node }: Pick<Totals, 'unit' | 'node'>): string =>
   node === null ? unit : `${unit} on ${node}`;
 

@@ -32,16 +32,13 @@ export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElap
   readonly proseWidth: number;
   /** Of each list; Infinity = all. */
   readonly maxRows: number;
-  /** Adds age, node, policy and detail. */
   readonly isWide: boolean;
-  /** For the ages of objects. */
   readonly createdAt: CreatedAt;
 }
 
 /** Unix milliseconds of the creation of an object, of an image those of the first pass that found it; undefined = not known. */
 type CreatedAt = (object: PlanObject) => number | undefined;
 
-/** The creation times of these facts. */
 export function createdAtIn({ pods, parts }: PlanFacts): CreatedAt {
   const onNodes = new Map(
     parts.flatMap(({ name, state, containers = [], sandboxes = [] }) => [
@@ -235,7 +232,6 @@ export function nameText({ object }: Decision): string {
   return `${kind}/${object.path ?? object.id ?? ''} --node=${object.node}`;
 }
 
-/** Names the object for people. */
 export function objectText({ object }: Decision): string {
   return object.kind === 'Pod' ? `${object.namespace}/${object.name}` : nodeObjectTexts[object.kind](object);
 }

@@ -3,7 +3,6 @@ import type { PlanDocument } from '../../evaluation/plan/document.ts';
 
 // Both writers yield pieces: the whole text of 100 000 decisions would take more memory than the pods.
 
-/** Some hundred kilobytes of text. */
 export const decisionsInPiece = 500;
 
 function* pieces<T>(items: readonly T[]): Generator<readonly T[]> {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { isInvalid } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { parseJson } from '../../kube/codec/json.ts';
@@ -10,7 +10,6 @@ import { listObjects, retries, retrying } from '../../process/list-objects.ts';
 import { noNamespace } from '../../evaluation/plan/filter.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { listsOf, type SnapshotList, type SnapshotPods } from './kinds.ts';
-import { ListFile } from './list-file.ts';
 import { snapshotObject } from './objects.ts';
 import type { JsonObject } from './pick.ts';
 
@@ -18,12 +17,10 @@ interface ClusterPartDeps {
   readonly pods: SnapshotPods;
   readonly transport: KubeTransport;
   readonly clock: Clock;
-  /** The path of a file of the snapshot. */
   readonly pathOf: (file: string) => string;
   /** One sentence. */
   readonly warn: (line: string) => void;
   readonly onProgress: (file: string, objects: number) => void;
-  /** Called for each written object. */
   readonly onObject?: (object: JsonObject) => void;
 }
 
@@ -156,3 +153,47 @@ const resourceOf = (list: SnapshotList): Parameters<typeof listPages<JsonObject>
   ...inJson(list, (json) => snapshotObject(list, json)),
   optional: false,
 });
+
+/** A List as `kubectl get -o json` prints it, written page by page, one object per line. */
+class ListFile {
+  readonly #file: FileHandle;
+  #count = 0;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  static async begin(path: string): Promise<ListFile> {
+    const list = new ListFile(await open(path, 'w', 0o600));
+    await list.#write('{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[');
+    return list;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  async add(objects: readonly JsonObject[]): Promise<void> {
+    const lines = objects.map(
+      (object, i) => `${this.#count + i === 0 ? '' : ','}\n${JSON.stringify(object)}`,
+    );
+    this.#count += objects.length;
+    await this.#write(lines.join(''));
+  }
+
+  /** Completes the list, with these additional fields. */
+  async end(fields: JsonObject = {}): Promise<void> {
+    const more = Object.entries(fields).map(
+      ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    );
+    await this.#write(`\n]${more.join('')}}\n`);
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  async #write(text: string): Promise<void> {
+    await this.#file.writeFile(text);
+  }
+}

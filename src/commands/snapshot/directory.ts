@@ -8,7 +8,6 @@ import { snapshotLists, type SnapshotPods } from './kinds.ts';
 interface SnapshotPlace {
   /** As on the command line. */
   readonly directory: string;
-  /** Replace an existing snapshot. */
   readonly force: boolean;
 }
 
@@ -64,7 +63,6 @@ export class SnapshotDirectory {
     }
   }
 
-  /** Removes everything that was written. */
   async discard(): Promise<void> {
     await rm(this.#temporary, { recursive: true, force: true });
   }

@@ -1,4 +1,3 @@
-import { policiesPath, reportsPath } from '../../kube/cache/resources.ts';
 import type { SnapshotKind } from './objects.ts';
 
 /** One file of a snapshot and where its objects come from. */
@@ -20,9 +19,21 @@ export interface SnapshotList {
   readonly optional?: boolean;
 }
 
-const pageSize = 500;
 /** For nodes, whose status lists their images, and reports, which may have 50 KB. */
 const pageSizeOfLarge = 100;
+
+function list(
+  kind: SnapshotKind,
+  apiVersion: string,
+  plural: string,
+  { name = plural, pageSize = 500, optional = false }: Partial<SnapshotList> = {},
+): SnapshotList {
+  const [group, version] = apiVersion.split('/');
+  const path = version === undefined ? `/api/${apiVersion}/${plural}` : `/apis/${apiVersion}/${plural}`;
+  const resource = version === undefined ? plural : `${plural}.${group}`;
+  return { name, resource, path, apiVersion, kind, pageSize, optional };
+}
+
 const ours = 'gc.dustpan.dev/v1alpha1';
 
 /**
@@ -30,57 +41,13 @@ const ours = 'gc.dustpan.dev/v1alpha1';
  * it was created meanwhile.
  */
 export const snapshotLists: readonly SnapshotList[] = [
-  { name: 'pods', resource: 'pods', path: '/api/v1/pods', apiVersion: 'v1', kind: 'Pod', pageSize },
-  {
-    name: 'nodes',
-    resource: 'nodes',
-    path: '/api/v1/nodes',
-    apiVersion: 'v1',
-    kind: 'Node',
-    pageSize: pageSizeOfLarge,
-  },
-  {
-    name: 'namespaces',
-    resource: 'namespaces',
-    path: '/api/v1/namespaces',
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    pageSize,
-  },
-  {
-    name: 'jobs',
-    resource: 'jobs.batch',
-    path: '/apis/batch/v1/jobs',
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    pageSize,
-  },
-  {
-    name: 'replicasets',
-    resource: 'replicasets.apps',
-    path: '/apis/apps/v1/replicasets',
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    pageSize,
-  },
-  {
-    name: 'policies',
-    resource: 'gcpolicies.gc.dustpan.dev',
-    path: policiesPath,
-    apiVersion: ours,
-    kind: 'GCPolicy',
-    pageSize: pageSizeOfLarge,
-    optional: true,
-  },
-  {
-    name: 'nodegcreports',
-    resource: 'nodegcreports.gc.dustpan.dev',
-    path: reportsPath,
-    apiVersion: ours,
-    kind: 'NodeGCReport',
-    pageSize: pageSizeOfLarge,
-    optional: true,
-  },
+  list('Pod', 'v1', 'pods'),
+  list('Node', 'v1', 'nodes', { pageSize: pageSizeOfLarge }),
+  list('Namespace', 'v1', 'namespaces'),
+  list('Job', 'batch/v1', 'jobs'),
+  list('ReplicaSet', 'apps/v1', 'replicasets'),
+  list('GCPolicy', ours, 'gcpolicies', { name: 'policies', pageSize: pageSizeOfLarge, optional: true }),
+  list('NodeGCReport', ours, 'nodegcreports', { pageSize: pageSizeOfLarge, optional: true }),
 ];
 
 /** The pods of a snapshot; undefined = all. */
@@ -97,15 +64,16 @@ export function listsOf({ namespace, selector }: SnapshotPods): readonly Snapsho
   if (namespace === undefined && selector === undefined) return snapshotLists;
   return snapshotLists
     .filter(({ kind }) => kind !== 'NodeGCReport')
-    .map((list) => (namespace === undefined ? list : within(list, namespace)))
-    .map((list) =>
-      list.kind === 'Pod' && selector !== undefined ? { ...list, query: { labelSelector: selector } } : list,
+    .map((one) => (namespace === undefined ? one : within(one, namespace)))
+    .map((one) =>
+      one.kind === 'Pod' && selector !== undefined ? { ...one, query: { labelSelector: selector } } : one,
     );
 }
 
-function within(list: SnapshotList, namespace: string): SnapshotList {
+function within(one: SnapshotList, namespace: string): SnapshotList {
+  const { kind, path } = one;
   // Its owner may get it, and list no others.
-  if (list.kind === 'Namespace') return { ...list, path: `${list.path}/${namespace}`, isOne: true };
-  if (!ofNamespace.has(list.kind)) return list;
-  return { ...list, path: list.path.replace(/(?=\/[^/]+$)/, `/namespaces/${namespace}`) };
+  if (kind === 'Namespace') return { ...one, path: `${path}/${namespace}`, isOne: true };
+  if (!ofNamespace.has(kind)) return one;
+  return { ...one, path: path.replace(/(?=\/[^/]+$)/, `/namespaces/${namespace}`) };
 }

@@ -2,16 +2,26 @@ import { join } from 'node:path';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { diskDevices } from '../../node/disk/devices.ts';
-import { imageDiskOf, type StatFs } from '../../node/disk/filesystem.ts';
-import type { NodeLogs } from '../../node/logs/logs.ts';
-import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
+import { imageDiskOf, statFsReader, type StatFs } from '../../node/disk/filesystem.ts';
+import { LocalLogs, type NodeLogs } from '../../node/logs/logs.ts';
+import { withKubelet } from '../../evaluation/node/kubelet.ts';
+import { usingRuntime } from '../../evaluation/node/node-runtime.ts';
+import {
+  OrphanFinder,
+  type FoundOrphan,
+  type NodeOrphans,
+  type OrphansFound,
+} from '../../node/storage/orphans-finder.ts';
+import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import type { KnownPods, OrphanPaths } from '../../node/storage/orphans.ts';
-import type { StateReading } from '../../node/disk/state-file.ts';
+import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
+import type { ThisNode } from '../../process/config.ts';
+import type { Connected } from '../../process/connect.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './crictl.ts';
 import { logListingJson, logsJson } from './logs.ts';
-import { orphansJson } from './orphans.ts';
 import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.ts';
 
 export interface NodePartDeps {
@@ -61,7 +71,6 @@ export class NodeSnapshot {
     await this.#readDisks(signal);
   }
 
-  /** Writes the files. */
   async write(write: Write): Promise<void> {
     for (const [file, content] of this.#files) {
       const text = typeof content === 'string' ? content : `${JSON.stringify(content, undefined, 1)}\n`;
@@ -173,4 +182,50 @@ export class NodeSnapshot {
       return undefined;
     }
   }
+}
+
+/** Directories and control groups of pods that are gone. A place that the node does not have is left out; log directories are in `loglisting.json`. */
+const orphansJson = ({ podDirectories, podCgroups }: OrphansFound): object => ({
+  podDirectories: podDirectories?.map(orphanJson),
+  podCgroups: podCgroups?.map(orphanJson),
+});
+
+const orphanJson = ({ path, podUid, sinceMs, bytes, obstacle }: FoundOrphan): object => ({
+  path,
+  podUid,
+  since: sinceMs === undefined ? undefined : formatRfc3339(new Date(sinceMs)),
+  bytes,
+  obstacle,
+});
+
+interface NodeTools extends Pick<Connected, 'connection' | 'transport'> {
+  readonly warn: (line: string) => void;
+}
+
+export function usingNode<T>(
+  config: ThisNode,
+  { connection, transport, warn }: NodeTools,
+  use: (node: NodeSnapshot) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
+  const state = new StateFile(join(stateDirectory, 'state.json'));
+  const useWith = (runtime: ContainerRuntime): Promise<T> =>
+    use(
+      new NodeSnapshot({
+        name,
+        runtime,
+        kubeletRoot,
+        warn,
+        statFs: statFsReader(),
+        orphans: new OrphanFinder({ roots: orphanRoots(config) }),
+        logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
+        readState: (reading) => state.read(reading),
+        readSummary: (reading) => withKubelet(config, connection, (kubelet) => kubelet.summary(reading)),
+      }),
+    );
+  const warnOfNode = (problem: string): void => {
+    warn(`node ${name}: ${problem}`);
+  };
+  return usingRuntime(config, { transport, warn: warnOfNode }, useWith, signal);
 }

@@ -5,7 +5,6 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** Selects the part of a JSON value that a snapshot may contain; undefined = nothing. */
 export type Pick = (value: unknown) => unknown;
 
-/** The whole value. */
 export const whole: Pick = (value) => value;
 
 /** Only the named fields, each reduced by its own pick. */
@@ -22,7 +21,6 @@ export function fields(shape: Readonly<Record<string, Pick>>): Pick {
   };
 }
 
-/** The whole values of several fields. */
 export const named = (...names: readonly string[]): Readonly<Record<string, Pick>> =>
   Object.fromEntries(names.map((name) => [name, whole]));
 

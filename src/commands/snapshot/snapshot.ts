@@ -1,18 +1,18 @@
+import { basename } from 'node:path';
 import { isObject } from '../../api/json.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import type { ThisNode } from '../../process/config.ts';
 import { usingCluster } from '../../process/connect.ts';
+import type { PersonConnection } from '../../process/connection.ts';
 import { exitCode, problemLine, UsageError } from '../../process/exit.ts';
 import { progressOf } from '../../process/progress.ts';
 import { stopSignal, type System } from '../../process/system.ts';
 import { writeClusterPart, type ClusterPart } from './cluster.ts';
 import type { SnapshotConfig } from './command.ts';
 import { SnapshotDirectory } from './directory.ts';
-import type { NodeSnapshot } from './node.ts';
-import { runOnlyNode } from './only-node.ts';
+import { usingNode, type NodeSnapshot } from './node.ts';
 import type { JsonObject } from './pick.ts';
-import { usingNode } from './this-node.ts';
 
 /** Writes a snapshot; resolves with the exit code. After a failure or an interrupt, nothing is left behind. */
 export async function runSnapshot(config: SnapshotConfig, system: System): Promise<number> {
@@ -30,6 +30,31 @@ export async function runSnapshot(config: SnapshotConfig, system: System): Promi
     await directory.discard();
     throw signal.aborted ? new Error('snapshot: interrupted, nothing was written') : err;
   }
+}
+
+/** Writes the objects on this node to standard output: one JSON object, with a field for each file that its folder in a snapshot has. */
+async function runOnlyNode(
+  config: ThisNode,
+  { kube, system }: { readonly kube: PersonConnection; readonly system: System },
+  signal: AbortSignal,
+): Promise<number> {
+  const warn = (line: string): void => {
+    system.stderr(problemLine(`warning: ${line}`));
+  };
+  const files: Record<string, unknown> = {};
+  const write = (file: string, text: string): Promise<void> => {
+    files[basename(file, '.json')] = JSON.parse(text);
+    return Promise.resolve();
+  };
+  const copy = async (node: NodeSnapshot): Promise<void> => {
+    await node.read(signal);
+    await node.write(write);
+  };
+  await usingCluster(kube, ({ connection, transport }) =>
+    usingNode(config, { connection, transport, warn }, copy, signal),
+  );
+  system.stdout(`${JSON.stringify(files)}\n`);
+  return exitCode.ok;
 }
 
 interface Output {

@@ -51,7 +51,6 @@ interface Section {
   readonly nowMs: number;
   /** No controller acts now. */
   readonly idle: boolean;
-  /** Characters of a line. */
   readonly width: number;
 }
 
@@ -78,11 +77,10 @@ function stuckSection(
   const subject = explanations.length === 0 && object.kind === 'Pod' ? nameOf({ object }) : 'It';
   return [
     `${subject} is stuck: ${cause}`,
-    ...row('Since', `${since}, ${ageText(since, new Date(generatedAt))} ago`),
+    ...row('Since', agoText(since, new Date(generatedAt))),
     ...row('Held by', detail),
     ...row('Remedy', command === null ? advice : `${advice}:`),
-    // Not wrapped, so that it can be copied.
-    ...(command === null ? [] : [`    ${printable(command)}`]),
+    ...commandLines(command),
   ];
 }
 
@@ -92,24 +90,20 @@ function nodeSection(
   width: number,
 ): readonly string[] {
   const row = rowOf(width);
+  const now = new Date(generatedAt);
   const subject = 'text' in object ? `Node ${object.text}` : 'Its node';
   const { ready, problems, taint, advice, command, stuckPods } = view;
   return [
     `${subject} is ${ready ? 'ready' : 'not ready'}${remarkOn(view, explanations.length)}`,
     ...problems.flatMap((one) => [
       ...row('Problem', `${one.reason}: ${one.message}`),
-      ...row(
-        'Since',
-        one.since === null ? '' : `${one.since}, ${ageText(one.since, new Date(generatedAt))} ago`,
-      ),
-      // Not wrapped, so that it can be copied.
-      `    ${printable(one.command)}`,
+      ...row('Since', one.since === null ? '' : agoText(one.since, now)),
+      ...commandLines(one.command),
     ]),
     ...row('Taint', taint ?? ''),
     ...row('Stuck pods', firstOf(stuckPods, maxHolders)),
     ...row('Remedy', advice === null ? '' : `${advice}:`),
-    // Not wrapped, so that it can be copied.
-    ...(command === null ? [] : [`    ${printable(command)}`]),
+    ...commandLines(command),
   ];
 }
 
@@ -132,10 +126,16 @@ function removalSection(one: Removal, now: Date, width: number): readonly string
     ...row('Meaning', sentence ?? ''),
     ...row('Policy', policy === null ? '' : `GCPolicy ${policy}`),
     ...row('Size', bytes === null ? '' : shortSizeText(bytes)),
-    ...row('When', `${at}, ${ageText(at, now)} ago`),
+    ...row('When', agoText(at, now)),
     ...row('Evidence', evidence),
   ];
 }
+
+const agoText = (time: string, now: Date): string => `${time}, ${ageText(time, now)} ago`;
+
+/** Not wrapped, so that it can be copied. */
+const commandLines = (command: string | null): readonly string[] =>
+  command === null ? [] : [`    ${printable(command)}`];
 
 const rowOf =
   (width: number) =>
@@ -175,7 +175,6 @@ function nameOf({ object }: Pick<Explanation | Removal, 'object'>): string {
     : `${kindText[kind]} ${known.join(' ')} (${short}) on ${node}`;
 }
 
-/** By the kind in a decision. */
 const kindText = {
   Node: 'Node',
   Image: 'Image',
@@ -210,7 +209,6 @@ function whenText(one: Explanation, nowMs: number, idle: boolean): string {
   return mode === 'Enforce' ? `${until}.` : `${until}; in mode DryRun it is only counted then.`;
 }
 
-/** The pass that acts, and the component. */
 function passText({ unit, verdict }: Explanation): string {
   if (unit === 'podgc') return 'in the next pass of the controller';
   const pass = 'in the next pass of the agent';

@@ -83,7 +83,6 @@ async function gone(question: Question, absent: Absent): Promise<ExplanationDocu
 
 const mayExist = (message: string): string => `It may be there again: ${message}.`;
 
-/** What dustpan recorded about the removal of an object. */
 interface Recorded {
   readonly removed: readonly Removal[];
   /** Appended to the message if nothing was recorded. */
@@ -150,7 +149,6 @@ function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
   return `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
 }
 
-/** The namespace that kubectl would use. */
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ connection: { namespace = 'default' } }) => Promise.resolve(namespace));
 

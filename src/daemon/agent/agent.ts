@@ -80,7 +80,6 @@ function neededOn(nodeName: string) {
 const lastRemovalsMs = 1_500;
 const lastReportMs = 1_500;
 
-/** The parts of a running agent. */
 class Agent {
   readonly #base: Base;
   readonly #stop: AbortSignal;
@@ -233,7 +232,6 @@ class Agent {
   }
 }
 
-/** Resolves `lastRemovalsMs` after the stop. */
 async function afterStop(stop: AbortSignal, ended: AbortSignal): Promise<void> {
   if (!stop.aborted) await once(stop, 'abort', { signal: ended }).catch(() => undefined);
   await clock.sleep(lastRemovalsMs, ended);

@@ -21,7 +21,6 @@ export interface Passes {
   readonly report: (signal: AbortSignal, isLast?: boolean) => Promise<void>;
   /** Whether a pod must be evicted that no report requests yet: then the report is not delayed. */
   readonly isReportAwaited: () => boolean;
-  /** Checks the container runtime. */
   readonly runtime: Pass;
 }
 
@@ -120,7 +119,6 @@ export class AgentLoops {
     });
   }
 
-  /** The liveness checks. */
   get heartbeats(): readonly Heartbeat[] {
     return Object.values(this.#beats);
   }
@@ -148,12 +146,10 @@ export class AgentLoops {
     if (this.#hasReported) this.#reportSpread.trigger(signal);
   }
 
-  /** Wakes the report. */
   wakeReport(): void {
     this.#wakes.report.trigger();
   }
 
-  /** Runs all loops until the signal aborts. */
   async run(passes: Passes, signal: AbortSignal): Promise<void> {
     const { storage, pressure } = this.#beats;
     const intervalMs = this.#deps.config.localStoragePeriodMs;

@@ -10,14 +10,12 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 
 interface RuntimeWatchDeps {
   readonly runtime: Pick<ContainerRuntime, 'version' | 'checkReady'>;
-  /** For log lines. */
   readonly socket: string;
   readonly log: Logger;
   /** Called when the runtime becomes ready, and when its version changed. */
   readonly onReady: () => void;
 }
 
-/** Checks whether the container runtime is ready, and reads its version. */
 export class RuntimeWatch implements Pick<Check, 'check'> {
   readonly #deps: RuntimeWatchDeps;
   #trouble: string | undefined = 'not checked yet';

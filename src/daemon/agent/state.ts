@@ -45,7 +45,6 @@ export class StateDirectory implements Check {
     return this.#file.read(signal);
   }
 
-  /** Rejects as the file does. */
   async write(state: AgentState, signal: AbortSignal): Promise<void> {
     try {
       await this.#file.write(state, signal);

@@ -53,7 +53,6 @@ export interface Units {
   readonly statusWake: Wake;
 }
 
-/** Builds the units of the controller. */
 export function buildUnits(context: ControllerContext): Units {
   const statusWake = new Wake();
   const live = new LiveReads(context.cluster.acts, clock);

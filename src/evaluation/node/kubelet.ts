@@ -4,7 +4,6 @@ import type { KubeletAccess } from '../../process/config.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 
 interface KubeletOfNode extends Pick<KubeletUsageOptions, 'devices'> {
-  /** Name of the node. */
   readonly name: string;
   readonly kubelet: KubeletAccess;
 }

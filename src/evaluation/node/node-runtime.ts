@@ -53,7 +53,6 @@ export async function usingRuntime<T>(
   }
 }
 
-/** The pods that are bound to a node. */
 export async function podsOnNode(
   name: string,
   transport: KubeTransport,

@@ -1,7 +1,6 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import type { Changes, Decision, ModeChange, PlanDocument, PlanObject } from './document.ts';
 
-/** Compares two plans of the same facts. */
 export function changesBetween(
   inForce: Pick<PlanDocument, 'decisions' | 'policies'>,
   proposed: Pick<PlanDocument, 'decisions' | 'policies'>,
@@ -18,7 +17,6 @@ function removals({ decisions }: Pick<PlanDocument, 'decisions'>): ReadonlyMap<s
   return new Map(decisions.flatMap((one) => (one.order === null ? [] : [[objectKey(one.object), one]])));
 }
 
-/** Identifies an object in a plan. */
 export const objectKey = (object: PlanObject): string =>
   object.kind === 'Pod'
     ? `Pod ${object.uid}`
@@ -36,7 +34,6 @@ function modeChanges(before: Modes, after: Modes): readonly ModeChange[] {
   });
 }
 
-/** What a change of mode means, in one sentence. */
 export function modeChangeText({ policy, before, after }: ModeChange): string {
   if (before === null) return `GCPolicy ${policy} is new, in mode ${after ?? ''}.`;
   if (after === null)

@@ -101,7 +101,6 @@ export interface Totals {
   readonly removableBytes?: number;
 }
 
-/** A valid policy, and how many removals are planned under it. */
 export interface PolicyCount {
   readonly name: string;
   readonly mode: Policy['mode'];
@@ -154,10 +153,8 @@ export interface UnitPlan {
   readonly notes?: readonly string[];
 }
 
-/** How to plan. */
 export interface PlanOptions {
   readonly now: Date;
-  /** Lists kept objects too. */
   readonly kept: boolean;
   /** Treats quarantines as over, and pods that are gone as seen gone twice. */
   readonly assumeElapsed: boolean;
@@ -188,7 +185,6 @@ const sumsOf: Readonly<Record<Unit, readonly ('warned' | 'bytes')[]>> = {
   nodepressure: ['warned', 'bytes'],
 };
 
-/** The totals of a unit, from its decisions. */
 export function totalsOf(
   { unit, node, state }: Pick<Totals, 'unit' | 'node'> & { readonly state?: string | undefined },
   decisions: Iterable<Planned>,

@@ -1,5 +1,6 @@
 import { SelectorIndex } from '../../api/policy/selector-index.ts';
 import type { LabelSelector } from '../../api/policy/policy.ts';
+import { summarize } from '../../gc/summary.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import { byName, partText, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { UsageError } from '../../process/exit.ts';
@@ -31,7 +32,6 @@ function hasPods(namespace: string, { pods }: PlanFacts): boolean {
 export const noNamespace = (name: string, known: readonly string[]): UsageError =>
   new UsageError([`there is no namespace ${name}${nearestNames(name, known)}`]);
 
-/** Whether to show the pod `NAMESPACE/NAME`. */
 export type IsShown = (pod: string) => boolean;
 
 /** undefined = all pods are shown, and what belongs to none. */
@@ -87,7 +87,6 @@ export function shownPart(plan: PlanDocument, isShown: IsShown, kept: boolean): 
   };
 }
 
-/** The decisions that a plan lists. */
 export const listedOf = (decisions: readonly Decision[], kept: boolean): readonly Decision[] =>
   kept ? decisions : decisions.filter(({ verdict }) => verdict !== 'Keep');
 
@@ -103,18 +102,13 @@ const placeOf = (one: Decision): string => `${one.unit}/${nodeOf(one) ?? ''}`;
 function totalsOf(decisions: readonly Decision[]): Totals {
   const [first] = decisions;
   if (first === undefined) throw new Error('a group is never empty');
-  const counted = decisions.filter(({ verdict }) => verdict !== 'Warn');
-  const reasons: Record<string, number> = {};
-  for (const { reason } of counted) reasons[reason] = (reasons[reason] ?? 0) + 1;
-  const removed = counted.filter(({ order }) => order !== null);
-  const waiting = counted.filter(({ order, eligibleAt }) => order === null && eligibleAt !== null);
-  return {
-    unit: first.unit,
-    node: nodeOf(first),
-    planned: removed.length,
-    kept: counted.length - removed.length,
-    waiting: waiting.length,
-    reasons,
-    bytes: removed.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
-  };
+  const { planned, kept, waiting, reasons, bytes } = summarize(
+    decisions.map(({ verdict, reason, bytes: size, eligibleAt }) => ({
+      verdict,
+      reason,
+      bytes: size ?? undefined,
+      eligibleAt: eligibleAt === null ? undefined : new Date(eligibleAt),
+    })),
+  );
+  return { unit: first.unit, node: nodeOf(first), planned, kept, waiting, reasons, bytes };
 }

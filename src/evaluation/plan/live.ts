@@ -62,13 +62,11 @@ function refuseUnknownNodes(
     );
 }
 
-/** What is known about pods without policies. */
 function finishedNote(pods: readonly PodFacts[]): string {
   const finished = pods.filter(isFinished).length;
   return `Finished pods: ${finished} of the ${pods.length} that may be listed; only a policy deletes them.`;
 }
 
-/** Whether a list was denied. */
 const isForbidden = (err: unknown): boolean =>
   err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403;
 
@@ -76,7 +74,6 @@ class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
-  /** By the statuses of the policies in force. */
   #reported: Pick<PlanFacts, 'openBreakers' | 'inForce'> = {};
   /** Set for the owner of a namespace, who may list no other pods. */
   #part: (PodPart & { readonly namespace: string }) | undefined;

@@ -242,7 +242,6 @@ function rechecked<T extends PodTarget, E extends Planned<T>>(
   return { evictions, refused };
 }
 
-/** The signals of a node, and what has to be freed for them. */
 interface NodePressure {
   readonly states: readonly SignalState[];
   /** Signals with a threshold, and without a current value. */

@@ -1,6 +1,9 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
 import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
+import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
+import { podReason } from '../../api/policy/ttl-rules.ts';
+import { globMatcher } from '../../runtime/text/glob.ts';
 import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
@@ -12,7 +15,6 @@ import { hasTtl } from '../../controllers/podgc/ttl.ts';
 import { counted, firstOf, noImageText } from '../../gc/reasons/words.ts';
 import type { PlanInputs } from './inputs.ts';
 import type { PlanDocument } from './document.ts';
-import { reasonNotes } from './reason-notes.ts';
 
 /** What is not known, and the consequence; one sentence each. `concerns`: whether entries of this policy matter to the reader. */
 export function notesOn(
@@ -69,6 +71,21 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
   ] as const;
   return consequences.flatMap(([what, value, consequence]) =>
     value === undefined ? [`${what} are not known: ${consequence}.`] : [],
+  );
+}
+
+/** Reasons of pods.terminated.ttlByReason that no finished pod can have, or that are probably misspelt. One that a pod has is correct, whatever it is, so only with all pods is a similar one named. */
+function reasonNotes({ policies = [], pods, part }: PlanFacts): readonly string[] {
+  const found = new Set(
+    [...(pods?.values() ?? [])]
+      .filter(isFinished)
+      .flatMap((pod) => [podReason(pod), ...pod.ends.map(({ reason }) => reason)]),
+  );
+  const areAllKnown = pods !== undefined && part === undefined;
+  return policies.flatMap((policy) =>
+    reasonDoubts(policy)
+      .filter(({ reason, isCertain }) => (isCertain || areAllKnown) && ![...found].some(globMatcher(reason)))
+      .map(({ entry, advice }) => `GCPolicy ${policy.name}: ${entry} matches no finished pod; ${advice}`),
   );
 }
 

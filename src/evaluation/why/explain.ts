@@ -43,7 +43,6 @@ export interface ExplanationDocument {
   readonly apiVersion: 'gc.dustpan.dev/v1alpha1';
   readonly kind: 'Explanation';
   readonly generatedAt: string;
-  /** As the command line names it. */
   readonly object: AskedObject;
   /** One for each unit and node that decides about the object; the verdict that acts is first. */
   readonly explanations: readonly Explanation[];

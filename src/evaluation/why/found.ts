@@ -23,7 +23,6 @@ export type AskedObject =
 /** As in kubectl. */
 const defaultNamespace = 'default';
 
-/** The object that the question names. */
 export function askedObject(question: Extract<Question, { kind: 'pod' }>): AskedPod;
 export function askedObject(question: Question): AskedObject;
 export function askedObject(question: Question): AskedObject {
@@ -65,7 +64,6 @@ export const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name
 
 const maxCandidates = 5;
 
-/** Several objects match. */
 export const ambiguous = (text: string, candidates: readonly string[]): NotFound => ({
   kind: 'ambiguous',
   message: `${JSON.stringify(text)} is ambiguous, ${candidates.length} match: ${firstOf(candidates, maxCandidates)}`,

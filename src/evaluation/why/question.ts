@@ -1,7 +1,6 @@
 import { parseImageReference } from '../../api/image-reference.ts';
 import { notObjectName } from '../../process/option.ts';
 
-/** The object to explain. */
 export type Question =
   | {
       readonly kind: 'pod';
@@ -18,10 +17,8 @@ export type Question =
       readonly node: string | undefined;
     };
 
-/** About an object on a node. */
 export type NodeQuestion = Exclude<Question, { readonly kind: 'pod' }>;
 
-/** The words of the command line. */
 interface Words {
   /** Such as `pod NAME`, or `pod/NAME`. */
   readonly text: string;

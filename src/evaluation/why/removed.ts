@@ -27,9 +27,7 @@ export interface Removal {
   readonly evidence: string;
 }
 
-/** The objects that dustpan removed from a node. */
 export interface RemovedFrom {
-  /** The node. */
   readonly name: string;
   readonly removed: readonly RemovedObject[];
 }
@@ -90,7 +88,6 @@ function objectOf({ kind, id, name, pod, node }: RemovedThere): Removal['object'
 
 type Meanings = Readonly<Partial<Record<string, { readonly meaning: string }>>>;
 
-/** The removal of a pod, as an Event reports it. */
 export function podRemovalOf({ verb, at, reason, policy, owner, note }: Collection, pod: AskedPod): Removal {
   const meanings: Meanings = podReasons;
   return {

@@ -9,7 +9,6 @@ import { askedObject, missing, namesOf, unread, type Found, type Target } from '
 import { findImage } from './image.ts';
 import { nodeNamed } from './node.ts';
 
-/** Finds the object of a question. */
 export function findTarget(question: Question, facts: PlanFacts): Target {
   if (question.kind === 'pod') return findPod(question, withRequestsFor(question, facts));
   const { node } = question;
