@@ -3,12 +3,8 @@ import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled } from '../../gc/api-failures.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
-import type { UnitMetrics } from '../../gc/metrics.ts';
 import type { EvictionOutcome, PodEvictions } from '../../kube/actions/eviction.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { evictionChecks, type Agreed, type EvictionCheckDeps, type EvictionChecks } from './checks.ts';
 import { evicted, evictionBlocked } from './events.ts';
 import type { DeferralReason, PodEviction, RequestedPod } from './facts.ts';
@@ -17,12 +13,8 @@ import type { EvictionMetrics, Failure } from './metrics.ts';
 
 export interface EvictionActDeps extends EvictionCheckDeps {
   readonly evictions: PodEvictions;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
-  readonly metrics: UnitMetrics;
   /** The metrics of this unit alone. */
   readonly own: EvictionMetrics;
-  readonly log: Logger;
   /** Whether the pod's last try was deferred for the same reason. */
   readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
   readonly onResult: (target: PodEviction['target'], result: Result) => void;

@@ -3,7 +3,7 @@ import { isCritical } from '../../api/critical-pod.ts';
 import { isVoluntary } from '../../api/do-not-disrupt.ts';
 import { isPressureRequest } from '../../api/local-storage.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
-import type { PolicySet, RankedPolicies } from '../../api/policy/policy-set.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import { Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
@@ -11,22 +11,14 @@ import type { Check, Objection } from '../../gc/execute.ts';
 import { refusedBecause } from '../../gc/pod-evictions.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { LivePod, LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
-import type { NamespaceFacts } from '../../kube/cache/objects.ts';
-import type { Store } from '../../kube/cache/reflector.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { RemoverContext } from '../context.ts';
 import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
 import { isFresh } from './plan.ts';
 
-export interface EvictionCheckDeps {
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly log: Pick<Logger, 'warn'>;
+export interface EvictionCheckDeps extends RemoverContext {
   readonly live: Pick<LiveReads, 'policies' | 'namespace' | 'pod' | 'mayEvict'>;
-  /** The cached namespaces, with which a request is decided again. */
-  readonly namespaces: Store<NamespaceFacts>;
   /** Why the pass must end, by the state of this process: its lease, the policies, the caches. */
   readonly stopReason: () => string | undefined;
-  readonly policySet: Pick<PolicySet, 'ranked' | 'fingerprint'>;
   /** The policies of the plan. */
   readonly ranked: RankedPolicies;
   /** The decision by the caches now; undefined = the node does not request the eviction any more. */

@@ -2,10 +2,10 @@ import { isPressureRequest } from '../../api/local-storage.ts';
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
-import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { momentOf } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
+import type { RemoverContext } from '../context.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
 import { evictionsInVain, evictionsSlowed, exceededGracePeriod } from './events.ts';
 import type {
@@ -23,18 +23,9 @@ import { paceOf, replicasOf } from './pace.ts';
 import { planEvictions } from './plan.ts';
 import { planSlowed, planStopped } from './slowed.ts';
 
-export interface EvictionDeps extends Pick<
-  EvictionActDeps,
-  'evictions' | 'live' | 'policySet' | 'recorder' | 'clock' | 'metrics' | 'own' | 'log'
-> {
+export interface EvictionDeps extends RemoverContext, Pick<EvictionActDeps, 'evictions' | 'live' | 'own'> {
   /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
-  readonly pods: Store<PodFacts>;
-  readonly nodes: Store<NodeFacts>;
-  readonly namespaces: Store<NamespaceFacts>;
-  readonly policies: Pick<Store<unknown>, 'synced'>;
-  /** True only while this process is sure to hold the lease. */
-  readonly holdsLease: () => boolean;
   /** Whether another process has led before this one. */
   readonly hasPredecessor: () => boolean;
 }

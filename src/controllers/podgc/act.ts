@@ -4,23 +4,17 @@ import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled, statusOf } from '../../gc/api-failures.ts';
 import type { Check, StepResult } from '../../gc/execute.ts';
 import type { FailedBefore, FailureMemory } from '../../gc/failures.ts';
-import type { UnitMetrics } from '../../gc/metrics.ts';
 import { carryOut, type PassResults } from '../../gc/pass.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { podChecks, type PodCheckDeps } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
 
 export interface ActDeps extends PodCheckDeps {
   readonly cluster: ClusterActions;
-  readonly clock: Clock;
-  readonly metrics: UnitMetrics;
   /** The metrics of this unit alone. */
   readonly own: PodGcMetrics;
-  readonly log: Logger;
   /** 0 = no limit. */
   readonly maxDeletesPerSecond: number;
   /** Called when a pass ends because its plan is out of date: the next pass should start at once. */

@@ -1,5 +1,5 @@
 import { hasKeepLabel } from '../../api/policy/matching.ts';
-import type { PolicySet, RankedPolicies } from '../../api/policy/policy-set.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { clocksAgree, Confirmed, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
@@ -7,23 +7,14 @@ import { LiveQuery } from '../../gc/live.ts';
 import type { LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { hasJumped, type Moment } from '../../runtime/scheduling/jump.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
+import type { RemoverContext } from '../context.ts';
 import type { PodDeletion } from './facts.ts';
 import { isOutOfService } from './nodes.ts';
 
-export interface PodCheckDeps {
-  readonly policies: Pick<Store<unknown>, 'synced'>;
-  readonly policySet: Pick<PolicySet, 'ranked' | 'fingerprint'>;
-  readonly nodes: Store<NodeFacts>;
-  readonly namespaces: Store<NamespaceFacts>;
+export interface PodCheckDeps extends RemoverContext {
   readonly live: Pick<LiveReads, 'policies' | 'node' | 'namespace'>;
-  /** True only while this process is sure to hold the lease. */
-  readonly holdsLease: () => boolean;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly log: Pick<Logger, 'warn'>;
   /** When the facts of the plan were read, by both clocks. */
   readonly observedAt: Moment;
 }

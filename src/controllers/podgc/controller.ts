@@ -9,7 +9,6 @@ import { showPlan } from '../../gc/metrics.ts';
 import { countByPolicy, summarizeByPolicy } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
@@ -35,7 +34,6 @@ export interface PodStore extends Store<PodFacts> {
 export interface PodGcDeps
   extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun' | 'observedAt'> {
   readonly pods: PodStore;
-  readonly recorder: Recorder;
   /** Between two passes. */
   readonly periodMs: number;
   readonly openBreakers: () => OpenBreakers;
