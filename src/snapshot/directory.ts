@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
+import { neededOwners, needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
 import type { LabelSelector } from '../api/policy/policy.ts';
 import type { RemovedObject } from '../api/report/node-pass.ts';
 import { removedObjectsResource } from '../kube/cache/removed-objects.ts';
@@ -54,6 +54,13 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
   const reports = await ifThere('nodegcreports', (file) =>
     readObjects(file, kinds.nodegcreports, onProgress),
   );
+  const jobs = await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress));
+  const replicaSets = await ifThere('replicasets', (file) =>
+    readObjects(file, kinds.replicasets, onProgress),
+  );
+  const lists = { policies, pods, nodes, namespaces, jobs, replicasets: replicaSets };
+  // The report of a node that was read tells a plan nothing more.
+  const nodegcreports = reports ?? (folders.length === nodes?.size ? [] : undefined);
   return {
     policies,
     replaced,
@@ -62,15 +69,16 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     nodes,
     pods: pods?.all,
     namespaces,
-    jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
-    replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
+    jobs,
+    replicaSets,
+    moreNodes: 'take the snapshot on the node, with --cri-socket',
     parts: read.map(({ part }) => part),
     ...reportedBy(reports, folders),
     takenAt: record.takenAt,
     part: record.part,
     notes: [
       ...record.notes,
-      ...absentNotes(directory, { policies, pods, nodes, namespaces }),
+      ...absentNotes(directory, { ...lists, nodegcreports }, all),
       ...unreadNotes(directory, names, clusterFiles),
       ...unreadNotes(join(directory, 'nodes'), others, []),
       ...read.flatMap(({ notes }) => notes),
@@ -145,9 +153,19 @@ async function policiesOf(
   return { policies, replaced, openBreakers, inForce };
 }
 
-/** Names the missing files; other notes have the consequences. */
-function absentNotes(directory: string, lists: Readonly<Record<string, unknown>>): readonly string[] {
-  const absent = Object.keys(lists).filter((name) => lists[name] === undefined);
+/** Names the missing files that the policies need; other notes have the consequences. */
+function absentNotes(
+  directory: string,
+  lists: Readonly<Record<string, unknown>>,
+  policies: NonNullable<PlanFacts['policies']>,
+): readonly string[] {
+  const owners = neededOwners(policies);
+  const isNeeded: Readonly<Record<string, boolean>> = {
+    jobs: owners.jobs,
+    replicasets: owners.replicaSets,
+    nodegcreports: policies.some(({ nodes }) => nodes !== undefined),
+  };
+  const absent = Object.keys(lists).filter((name) => lists[name] === undefined && isNeeded[name] !== false);
   return absent.length === 0
     ? []
     : [`Snapshot ${directory} has no ${absent.map((name) => `${name}.json`).join(', ')}.`];

@@ -44,8 +44,12 @@ export interface PlanFacts {
   readonly usage?: readonly ReportedUsage[] | undefined;
   /** What all reports say of the state of their nodes; undefined = the reports are not known. */
   readonly nodeStates?: readonly NodeGCReport[] | undefined;
-  /** How to read the objects of those nodes too, in one sentence; undefined = nothing can be added. */
+  /** How to read the objects of those nodes too, without a full stop; undefined = nothing can be added. */
   readonly moreNodes?: string | undefined;
+  /** No agent is installed, on purpose, so nothing on nodes is removed; undefined = some are, or it is not known. */
+  readonly noAgents?: true | undefined;
+  /** The controller may not list the owners that are not known either: it keeps the pods that need them. */
+  readonly isBlindToOwners?: true | undefined;
   /** Nodes that were requested and could not be read, and why. */
   readonly unread?: readonly UnreadNode[];
   /** Only these pods are known: a pod that is not among them may exist. undefined = all pods are known. */

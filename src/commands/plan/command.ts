@@ -63,7 +63,7 @@ const planOptions = () =>
       )
         .option(
           '--exit-code [true|false]',
-          'Exit with 3 when something would be removed, whatever the mode of its policy.',
+          'Exit with 3 when something would be removed, whatever the mode of its policy. A part that is not known (unknown in -o json) does not change the exit status: add --nodes.',
           onOff,
           false,
         )

@@ -1,11 +1,12 @@
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
-import { exitCode } from '../../process/exit.ts';
+import { exitCode, problemLine } from '../../process/exit.ts';
 import { progressOf } from '../../process/progress.ts';
 import type { System } from '../../process/system.ts';
 import { proseWidth } from '../../process/table.ts';
 import type { PlanConfig } from './command.ts';
 import type { PlanDocument } from '../../evaluation/plan/document.ts';
 import { planOf, readFacts } from '../../evaluation/plan/plan.ts';
+import { unknownTexts } from '../../evaluation/plan/unknown.ts';
 import { createdAtIn, nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 
@@ -25,6 +26,9 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
       if (!isTerminal) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
       printed += decisionsInPiece;
     }
+    // The other formats have them.
+    if (config.output === 'name')
+      for (const text of unknownTexts(plan)) stderr(problemLine(`warning: ${text}`));
     return config.hasExitCode && plan.decisions.some(({ order }) => order !== null)
       ? exitCode.found
       : exitCode.ok;

@@ -1,6 +1,6 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
-import { ageText, columns, type Column } from '../../process/table.ts';
+import { ageText, columns, paragraph, type Column } from '../../process/table.ts';
 import type { PlanDocument, Totals } from '../../evaluation/plan/document.ts';
 
 /** A node of which only its agent's report was read. */
@@ -31,7 +31,10 @@ export function reportedLines(plan: PlanDocument, width: number): readonly strin
   ];
   const more = nodes.length - maxRows;
   return [
-    'Removable on other nodes, as their agents report, due now or not:',
+    ...paragraph(
+      `Removable on other nodes, as their agents report${plan.proposed === true ? ' under the policies in force' : ''}, due now or not:`,
+      width,
+    ),
     ...columns(layout, nodes.slice(0, maxRows), width),
     ...(more > 0 ? [`  and ${more} more; -o json lists all`] : []),
   ];

@@ -20,6 +20,7 @@ import type {
 } from '../../evaluation/plan/document.ts';
 import { groupsOf, placeText, type Group } from './groups.ts';
 import { modeChangeText } from '../../evaluation/plan/changes.ts';
+import { comparisonText, unknownOf, unknownTexts } from '../../evaluation/plan/unknown.ts';
 import { degradedTrouble, reportedLines } from './reported.ts';
 
 const margin = '  ';
@@ -71,14 +72,14 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
   const sections = [
     [`Plan for ${plan.generatedAt}`],
     colours ? troubles.map(red) : troubles,
-    plan.policies.flatMap((one) => paragraph(modeSentence(one, plan.proposed === true))),
+    plan.policies.flatMap((one) => paragraph(modeSentence(one, plan))),
     ...changeSections(plan, options),
     totalsTable(plan.totals, options.width),
     waitingHint(plan, options).flatMap(paragraph),
     reportedLines(plan, options.proseWidth),
     ...groups.filter(isListed).map((group) => rows(group, isMixed, options)),
     groups.filter((group) => !isListed(group)).flatMap(({ title }) => paragraph(title)),
-    groups.some(({ fate }) => fate === 'removed') ? [] : [nothing(plan)],
+    closing(plan, groups).flatMap(paragraph),
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
@@ -86,11 +87,10 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
 
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;
 
-function nothing({ totals, policiesUnknown }: PlanDocument): string {
-  if (policiesUnknown === true) return 'What would be removed is not known.';
-  return totals.some(isReported)
-    ? 'Nothing would be removed, except on nodes of which only the report was read.'
-    : 'Nothing would be removed.';
+/** What is not known, else whether anything is removed. */
+function closing(plan: PlanDocument, groups: readonly Group[]): readonly string[] {
+  if (plan.unknown.length > 0) return unknownTexts(plan);
+  return groups.some(({ fate }) => fate === 'removed') ? [] : ['Nothing would be removed.'];
 }
 
 const troublesOf = (plan: PlanDocument): readonly string[] => [
@@ -120,10 +120,12 @@ function shortTrouble(one: Summary): readonly string[] {
 }
 
 /** The effect of a policy, so that nobody mistakes a dry run for a real one, or the reverse. */
-function modeSentence({ name, mode, planned }: PolicyCount, proposed: boolean): string {
+function modeSentence({ name, mode, planned }: PolicyCount, plan: PlanDocument): string {
+  const { proposed = false } = plan;
   const subject = `GCPolicy ${name} is in mode ${mode}`;
-  if (planned === 0) return `${subject}: nothing listed here is due.`;
-  const removals = counted(planned, 'removal');
+  const unknown = unknownOf(plan, name);
+  if (planned === 0) return `${subject}: ${unknown ?? 'nothing listed here is due'}.`;
+  const removals = `${unknown === undefined ? '' : 'at least '}${counted(planned, 'removal')}`;
   return mode === 'Enforce'
     ? `${subject}: controller and agents ${proposed ? 'would' : 'will'} make ${removals}.`
     : `${subject}, which removes nothing; in mode Enforce, controller and agents would make ${removals}.`;
@@ -133,7 +135,7 @@ function modeSentence({ name, mode, planned }: PolicyCount, proposed: boolean): 
 function changeSections({ changes }: PlanDocument, view: View): readonly (readonly string[])[] {
   if (changes === undefined) return [];
   const { more, less, modes } = changes;
-  const summary = `Compared with the policies in force: ${more.length} more to remove, ${less.length} fewer.`;
+  const summary = `Compared with the policies in force: ${comparisonText(changes)}`;
   const group = (title: string, decisions: readonly Decision[]): readonly string[] =>
     decisions.length === 0 ? [] : rows({ fate: 'removed', title, decisions }, true, view);
   return [

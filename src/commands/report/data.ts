@@ -3,7 +3,10 @@ import type { Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectKey } from '../../evaluation/plan/changes.ts';
 import type { IsShown } from '../../evaluation/plan/filter.ts';
 import { stuckIn } from '../../evaluation/plan/stuck.ts';
+import { unknownOf } from '../../evaluation/plan/unknown.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usageData } from './usage.ts';
 
@@ -17,6 +20,21 @@ export interface Share {
   /** Kept, and only time is missing. */
   readonly waiting: number;
   readonly keep: number;
+  /** Whether there may be more of them: a part of the plan is not known. */
+  readonly partial: boolean;
+}
+
+/** `?` for a 0 and `≥ 3` for a 3 of which a part is not known. */
+export function countText({ partial }: Share, count: number): string {
+  if (!partial) return String(count);
+  return count === 0 ? '?' : `≥ ${count}`;
+}
+
+/** The same for the bytes that are freed. */
+export function freedText(share: Share): string {
+  const { bytes, partial } = share;
+  if (!partial) return shortSizeText(bytes);
+  return bytes === 0 ? '?' : `≥ ${shortSizeText(bytes)}`;
 }
 
 export interface DiskUse {
@@ -45,19 +63,32 @@ const dueDays = 7;
 
 /** Computes the figures of a report from a plan that lists kept objects too. Disks and images do not belong to a pod: all are shown. */
 export function reportData(
-  { decisions, generatedAt }: PlanDocument,
+  { decisions, generatedAt, unknown }: PlanDocument,
   facts: PlanFacts,
   isShown: IsShown = () => true,
 ) {
   const now = new Date(generatedAt);
   return {
-    total: shareOf('', decisions),
+    total: shareOf('', decisions, unknown.length > 0),
     /** undefined = no node has a report. */
     usage: usageData(facts, now),
-    byPolicy: shares(decisions, ({ policy }) => policy ?? 'no policy'),
-    byNamespace: shares(decisions, namespaceOf),
-    byNode: shares(decisions, ({ object }) => object.node ?? undefined),
-    byReason: shares(decisions, ({ reason }) => reason),
+    byPolicy: shares(
+      decisions,
+      ({ policy }) => policy ?? 'no policy',
+      (name) => unknown.some(({ policy }) => policy === name),
+    ),
+    byNamespace: shares(decisions, namespaceOf, () => unknown.length > 0),
+    byNode: shares(
+      decisions,
+      ({ object }) => object.node ?? undefined,
+      (name) => unknown.some(({ what, nodes }) => what !== 'nodes' || (nodes?.includes(name) ?? true)),
+    ),
+    // A reason to keep has no removals, whatever is unknown.
+    byReason: shares(
+      decisions,
+      ({ reason }) => reason,
+      () => false,
+    ),
     /** Fullest first. */
     disks: facts.parts.flatMap(disksOf).toSorted((a, b) => usedShare(b) - usedShare(a)),
     images: largestImages(facts.parts, removedKeys(decisions)),
@@ -87,10 +118,11 @@ function namespaceOf({ object }: Decision): string | undefined {
 function shares(
   decisions: readonly Decision[],
   keyOf: (one: Decision) => string | undefined,
+  isPartial: (name: string) => boolean,
 ): readonly Share[] {
   const groups = Map.groupBy(decisions, keyOf);
   return [...groups]
-    .flatMap(([name, list]) => (name === undefined ? [] : [shareOf(name, list)]))
+    .flatMap(([name, list]) => (name === undefined ? [] : [shareOf(name, list, isPartial(name))]))
     .toSorted((a, b) => b.remove - a.remove || b.keep - a.keep || (a.name < b.name ? -1 : 1));
 }
 
@@ -101,7 +133,7 @@ export function fateOf({ order, verdict, eligibleAt }: Decision): 'remove' | 'wa
   return eligibleAt === null ? 'keep' : 'wait';
 }
 
-function shareOf(name: string, decisions: readonly Decision[]): Share {
+function shareOf(name: string, decisions: readonly Decision[], partial: boolean): Share {
   const counts = { remove: 0, warn: 0, wait: 0, keep: 0 };
   let bytes = 0;
   for (const one of decisions) {
@@ -110,7 +142,7 @@ function shareOf(name: string, decisions: readonly Decision[]): Share {
     if (fate === 'remove') bytes += one.bytes ?? 0;
   }
   const { wait: waiting, ...others } = counts;
-  return { name, ...others, waiting, bytes };
+  return { name, ...others, waiting, bytes, partial };
 }
 
 function disksOf({ name: node, usage, disk }: NodePart): readonly DiskUse[] {
@@ -189,6 +221,11 @@ function dueOf(decisions: readonly Decision[], now: Date) {
     .toSorted((a, b) => (a.day < b.day ? -1 : 1));
 }
 
-/** How many removals a policy plans, for people. */
-export const policyText = ({ name, mode, planned }: PlanDocument['policies'][number]): string =>
-  `${name}, in mode ${mode}: ${planned} ${planned === 1 ? 'removal' : 'removals'}${mode === 'DryRun' ? ', none is carried out' : ''}.`;
+/** How many removals each policy plans, for people. */
+export const policyTexts = (plan: PlanDocument): readonly string[] =>
+  plan.policies.map(({ name, mode, planned }) => {
+    const unknown = unknownOf(plan, name);
+    if (unknown !== undefined && planned === 0) return `${name}, in mode ${mode}: ${unknown}.`;
+    const removals = `${unknown === undefined ? '' : 'at least '}${counted(planned, 'removal')}`;
+    return `${name}, in mode ${mode}: ${removals}${mode === 'DryRun' ? ', none is carried out' : ''}.`;
+  });

@@ -3,9 +3,11 @@ import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../../evaluation/plan/document.ts';
+import { comparisonText, unknownTexts } from '../../evaluation/plan/unknown.ts';
+import { capital } from '../../gc/reasons/words.ts';
 import { objectText } from '../plan/table.ts';
 import { decisionsInPiece } from '../plan/text.ts';
-import { fateOf, policyText, type ReportData, type Share } from './data.ts';
+import { countText, fateOf, freedText, policyTexts, type ReportData, type Share } from './data.ts';
 import { html, tableOf } from './markup.ts';
 import { page, type Row } from './page.ts';
 import { changedObjects, sectionsOf, type Section } from './sections.ts';
@@ -66,8 +68,9 @@ function sections(plan: PlanDocument, data: ReportData): readonly string[] {
     `<div class="pair">${tableOf(left)}${tableOf(right)}</div>`;
   return [
     tilesOf(data.total),
+    ...unknownTexts(plan).map((text) => `<p><strong>${html(text)}</strong></p>`),
     list('Limits of this plan', plan.notes),
-    list('Policies', plan.policies.map(policyText)),
+    list('Policies', policyTexts(plan)),
     plan.changes === undefined ? '' : changesSection(plan.changes),
     data.usage === undefined ? '' : usageSection(data.usage, tableOf(shared.namespaces)),
     pair(shared.byPolicy, shared.byReason),
@@ -78,14 +81,15 @@ function sections(plan: PlanDocument, data: ReportData): readonly string[] {
   ];
 }
 
-function tilesOf({ remove, bytes, warn, waiting, keep }: Share): string {
-  const values: readonly (readonly [what: string, value: number | string])[] = [
-    ['to remove', remove],
-    ['freed on nodes', shortSizeText(bytes)],
-    [warn === 1 ? 'warning' : 'warnings', warn],
-    ['wait for time', waiting],
-    ['kept', keep],
-  ];
+function tilesOf(total: Share): string {
+  const { remove, warn, waiting, keep } = total;
+  const values = [
+    ['to remove', countText(total, remove)],
+    ['freed on nodes', freedText(total)],
+    [warn === 1 ? 'warning' : 'warnings', countText(total, warn)],
+    ['wait for time', countText(total, waiting)],
+    ['kept', countText(total, keep)],
+  ] as const;
   const tiles = values.map(([what, value]) => `<div><dt>${what}</dt><dd>${value}</dd></div>`);
   return `<dl class="tiles">${tiles.join('')}</dl>`;
 }
@@ -96,9 +100,8 @@ const list = (title: string, items: readonly string[]): string =>
     : `<section><h2>${title}</h2><ul>${items.map((item) => `<li>${html(item)}</li>`).join('')}</ul></section>`;
 
 function changesSection(changes: Changes): string {
-  const { more, less, modes } = changes;
-  const counts = `${more.length} more removals, ${less.length} fewer, than with the policies in force.`;
-  const changed = modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('');
+  const counts = html(capital(comparisonText(changes)));
+  const changed = changes.modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('');
   return `<section><h2>Compared with the policies in force</h2><p>${counts}</p>${changed}</section>${tableOf(changedObjects(changes))}`;
 }
 

@@ -3,7 +3,8 @@ import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import type { Changes, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectText } from '../plan/table.ts';
-import { policyText, type ReportData } from './data.ts';
+import { comparisonText, unknownTexts } from '../../evaluation/plan/unknown.ts';
+import { countText, freedText, policyTexts, type ReportData } from './data.ts';
 import { changedObjects, maxRows, section, sectionsOf, type Cell, type Section } from './sections.ts';
 import {
   afterText,
@@ -18,7 +19,8 @@ import {
 
 /** The report as Markdown, for an issue or a pull request: the figures, and the first objects to remove. */
 export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
-  const { remove, bytes, warn, waiting, keep } = data.total;
+  const { remove, warn, waiting, keep } = data.total;
+  const count = (of: number): string => countText(data.total, of);
   const { namespaces, ...tables } = sectionsOf(data);
   const removals = section(
     'To remove',
@@ -30,9 +32,12 @@ export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
     ],
   );
   const parts = [
-    `## What dustpan would remove\n\nPlanned for ${plan.generatedAt}: **${remove} to remove** (${shortSizeText(bytes)} on nodes), ${warn} warnings, ${waiting} wait for time, ${keep} kept.`,
+    `## What dustpan would remove\n\nPlanned for ${plan.generatedAt}: **${count(remove)} to remove** (${freedText(data.total)} on nodes), ${count(warn)} warnings, ${count(waiting)} wait for time, ${count(keep)} kept.`,
+    unknownTexts(plan)
+      .map((text) => `**${prose(text)}**`)
+      .join(' '),
     bullets(plan.notes),
-    bullets(plan.policies.map(policyText)),
+    bullets(policyTexts(plan)),
     ...(plan.changes === undefined ? [] : changesParts(plan.changes)),
     ...(data.usage === undefined ? [] : usageParts(data.usage, namespaces)),
     ...[...Object.values(tables), removals].map(table),
@@ -97,7 +102,7 @@ function usageParts({ disks, curves, unknown }: UsageData, namespaces: Section):
 }
 
 const changesParts = (changes: Changes): readonly string[] => [
-  `Compared with the policies in force: **${changes.more.length} more removals, ${changes.less.length} fewer**.`,
+  `Compared with the policies in force: ${prose(comparisonText(changes))}`,
   bullets(changes.modes.map(modeChangeText)),
   table(changedObjects(changes)),
 ];

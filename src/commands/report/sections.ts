@@ -1,7 +1,7 @@
 import { objectText } from '../plan/table.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { Changes } from '../../evaluation/plan/document.ts';
-import { usedShare, type Large, type ReportData, type Share } from './data.ts';
+import { countText, freedText, usedShare, type Large, type ReportData, type Share } from './data.ts';
 import { growthText } from './usage.ts';
 
 /** A table of the report, for the page and for Markdown. */
@@ -120,9 +120,9 @@ const removed = onlyOnPage(number<Large>('Remove', ({ removedOn }) => String(rem
 const shares = (what: string, rows: readonly Share[]): Section =>
   section(`By ${what}`, rows, [
     { title: what, cell: ({ name }) => ({ name }) },
-    number('Remove', ({ remove }) => String(remove)),
-    number('Warn', ({ warn }) => String(warn)),
-    number('Wait', ({ waiting }) => String(waiting)),
-    number('Keep', ({ keep }) => String(keep)),
-    number('Frees', ({ bytes }) => sizeOrNone(bytes)),
+    number('Remove', (share) => countText(share, share.remove)),
+    number('Warn', (share) => countText(share, share.warn)),
+    number('Wait', (share) => countText(share, share.waiting)),
+    number('Keep', (share) => countText(share, share.keep)),
+    number('Frees', (share) => (share.bytes === 0 ? '' : freedText(share))),
   ]);

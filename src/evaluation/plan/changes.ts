@@ -4,7 +4,7 @@ import type { Changes, Decision, ModeChange, PlanDocument, PlanObject } from './
 export function changesBetween(
   inForce: Pick<PlanDocument, 'decisions' | 'policies'>,
   proposed: Pick<PlanDocument, 'decisions' | 'policies'>,
-): Changes {
+): Omit<Changes, 'unknown'> {
   const [before, after] = [removals(inForce), removals(proposed)];
   return {
     more: [...after].flatMap(([key, one]) => (before.has(key) ? [] : [one])),

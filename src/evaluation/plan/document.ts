@@ -115,6 +115,20 @@ export interface Changes {
   readonly less: readonly Decision[];
   /** Policies whose mode changes; null = there is none of this name. */
   readonly modes: readonly ModeChange[];
+  /** Where more or fewer may be removed. */
+  readonly unknown: readonly Unknown[];
+}
+
+/** Objects of which it is not known whether a policy would remove them. */
+export interface Unknown {
+  /** `policies`: of all objects. */
+  readonly what: 'policies' | 'pods' | 'nodes';
+  /** null = not known. */
+  readonly policy: string | null;
+  /** The nodes that the policy governs and that were not read; null = all that it may govern, or not about nodes. */
+  readonly nodes: readonly string[] | null;
+  /** What to do to know them, without a full stop; null = the notes have it. */
+  readonly remedy: string | null;
 }
 
 export interface ModeChange {
@@ -131,8 +145,8 @@ export interface PlanDocument {
   readonly summary: readonly Summary[];
   readonly totals: readonly Totals[];
   readonly policies: readonly PolicyCount[];
-  /** The policies could not be read, so what would be removed is not known. */
-  readonly policiesUnknown?: true | undefined;
+  /** What the plan leaves open; empty = what it does not list is not removed. */
+  readonly unknown: readonly Unknown[];
   /** The policies are not only those in force: some are those of --policy. */
   readonly proposed?: boolean;
   /** Compared with the policies in force; undefined = there are none to compare with. */
@@ -185,13 +199,26 @@ const sumsOf: Readonly<Record<Unit, readonly ('warned' | 'bytes')[]>> = {
   nodepressure: ['warned', 'bytes'],
 };
 
+/** In the state Unknown, a count of 0 is not known. */
+export const countIn = (state: string | undefined, count: number): number | null =>
+  state === 'Unknown' && count === 0 ? null : count;
+
 export function totalsOf(
   { unit, node, state }: Pick<Totals, 'unit' | 'node'> & { readonly state?: string | undefined },
   decisions: Iterable<Planned>,
 ): Totals {
   const { planned, kept, waiting, reasons, ...sums } = summarize(decisions);
   const more = Object.fromEntries(sumsOf[unit].map((sum) => [sum, sums[sum]]));
-  return { unit, node, planned, kept, waiting, reasons, ...more, ...(state !== undefined && { state }) };
+  return {
+    unit,
+    node,
+    planned: countIn(state, planned),
+    kept: countIn(state, kept),
+    waiting: countIn(state, waiting),
+    reasons,
+    ...more,
+    ...(state !== undefined && { state }),
+  };
 }
 
 /** The decisions of a unit that the options select, in order; those that are carried out are numbered. */

@@ -4,7 +4,7 @@ import { summarize } from '../../gc/summary.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import { byName, partText, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { UsageError } from '../../process/exit.ts';
-import type { Decision, PlanDocument, Totals } from './document.ts';
+import { countIn, type Decision, type PlanDocument, type Totals } from './document.ts';
 
 /** The pods that a command shows, with what belongs to them on nodes; undefined = all. */
 export interface PodFilter {
@@ -82,7 +82,7 @@ export function shownPart(plan: PlanDocument, isShown: IsShown, kept: boolean): 
     decisions: listedOf(decisions, kept),
     // A disk does not belong to a pod.
     summary: [],
-    totals: [...Map.groupBy(decisions, placeOf).values()].map(totalsOf),
+    totals: [...Map.groupBy(decisions, placeOf).values()].map((own) => totalsOf(own, plan)),
     policies: plan.policies.map((policy) => ({ ...policy, planned: planned(policy.name) })),
   };
 }
@@ -99,7 +99,7 @@ function isAbout({ object }: Decision, isShown: IsShown): boolean {
 const nodeOf = ({ unit, object }: Decision): string | null => (unit === 'podgc' ? null : object.node);
 const placeOf = (one: Decision): string => `${one.unit}/${nodeOf(one) ?? ''}`;
 
-function totalsOf(decisions: readonly Decision[]): Totals {
+function totalsOf(decisions: readonly Decision[], whole: PlanDocument): Totals {
   const [first] = decisions;
   if (first === undefined) throw new Error('a group is never empty');
   const { planned, kept, waiting, reasons, bytes } = summarize(
@@ -110,5 +110,17 @@ function totalsOf(decisions: readonly Decision[]): Totals {
       eligibleAt: eligibleAt === null ? undefined : new Date(eligibleAt),
     })),
   );
-  return { unit: first.unit, node: nodeOf(first), planned, kept, waiting, reasons, bytes };
+  const { unit } = first;
+  const node = nodeOf(first);
+  const state = whole.totals.find((one) => one.unit === unit && one.node === node)?.state;
+  return {
+    unit,
+    node,
+    planned: countIn(state, planned),
+    kept: countIn(state, kept),
+    waiting: countIn(state, waiting),
+    reasons,
+    ...(state === 'Unknown' && { state }),
+    bytes,
+  };
 }

@@ -6,7 +6,7 @@ import { readList } from '../../kube/cache/list-watch.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
-import { reportsWithUsage, type ReportWithUsage } from '../../kube/cache/reports-with-usage.ts';
+import { reportsWithUsage } from '../../kube/cache/reports-with-usage.ts';
 import { parseJson } from '../../kube/codec/json.ts';
 import type { Identified, NamespaceFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
@@ -105,7 +105,8 @@ class ClusterReader {
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
     const controllers = await readControllers(this.#cluster, this.#signal);
-    const reports = await this.#reports(controllers);
+    const reports = await this.#listIfAllowed(reportsWithUsage());
+    const noAgents = reports?.size === 0 ? this.#noAgents(controllers, all) : undefined;
     const lacking = await this.#lacking(all, controllers ?? []);
     const owners = await this.#owners(neededOwners(all), lacking);
     return {
@@ -117,11 +118,12 @@ class ClusterReader {
       ...this.#reported,
       ...owners,
       moreNodes: adviceOnNodes({ node, through }),
+      noAgents,
       parts,
       unread,
       part: this.#part,
       ...reportedBy(
-        reports,
+        noAgents === true ? undefined : reports,
         parts.map(({ name }) => name),
       ),
       idle: this.#idle(controllers),
@@ -130,24 +132,29 @@ class ClusterReader {
   }
 
   /** Where no agent should run, none is missing. */
-  async #reports(
+  #noAgents(
     controllers: readonly Controller[] | undefined,
-  ): Promise<ByUid<ReportWithUsage> | undefined> {
-    const found = await this.#listIfAllowed(reportsWithUsage());
-    return found?.size === 0 && whyNoAgents({ controllers, agents: [] }) !== undefined ? undefined : found;
+    policies: readonly (Policy | InvalidPolicy)[],
+  ): true | undefined {
+    const why = whyNoAgents({ controllers, agents: [] });
+    if (why === undefined) return undefined;
+    if (policies.some(({ nodes }) => nodes !== undefined))
+      this.#notes.push(`No agents on nodes: ${why}, so spec.nodes of policies has no effect.`);
+    return true;
   }
 
   /** The owners of pods that policies need, as far as this user may list and the controller may watch them: it keeps what depends on the others. */
   async #owners(
     needed: ReturnType<typeof neededOwners>,
     lacking: readonly Right[],
-  ): Promise<Pick<PlanFacts, 'jobs' | 'replicaSets'>> {
+  ): Promise<Pick<PlanFacts, 'jobs' | 'replicaSets' | 'isBlindToOwners'>> {
     const mayWatch = (name: string): boolean => !lacking.some(({ resource }) => resource === name);
     const readsJobs = needed.jobs && mayWatch('jobs');
     const readsSets = needed.replicaSets && mayWatch('replicasets');
     return {
       jobs: readsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: readsSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
+      isBlindToOwners: readsJobs === needed.jobs && readsSets === needed.replicaSets ? undefined : true,
     };
   }
 

@@ -162,10 +162,11 @@ function containerUnit(
 ): UnitPlan {
   const all = [...plan.removals.filter(isOwn), ...plan.warnings, ...plan.kept];
   const isOff = nodeRule(governance, 'containerGC').kind === 'keep';
+  const isUnknown = [part.containers, part.sandboxes, part.pods, part.logs].includes(undefined);
   return unitPlan(
     'containergc',
     explained(all, (one) => explainContainer(one, plan)),
-    { part, options, isOff },
+    { part, options, isOff, isUnknown },
   );
 }
 
@@ -174,13 +175,13 @@ interface Shown {
   readonly options: PlanOptions;
   /** No policy has the rule on this node. */
   readonly isOff: boolean;
-  readonly isUnknown?: boolean;
+  readonly isUnknown: boolean;
 }
 
 function unitPlan(
   unit: Unit,
   decided: Iterable<Explained>,
-  { part: { name: node }, options, isOff, isUnknown = false }: Shown,
+  { part: { name: node }, options, isOff, isUnknown }: Shown,
 ): UnitPlan {
   const all = [...decided];
   const decisions = listed(all, { ...options, node });

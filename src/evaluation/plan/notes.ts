@@ -4,7 +4,7 @@ import { isRepository, patternsThatSelectNone } from '../../api/image-reference.
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import { podReason } from '../../api/policy/ttl-rules.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
-import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
+import { neededOwners, needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
@@ -59,7 +59,9 @@ function policyNotes({ policies }: PlanFacts): readonly string[] {
   });
 }
 
-function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[] {
+function clusterNotes(facts: PlanFacts): readonly string[] {
+  const { policies = [], pods, nodes, namespaces, jobs, replicaSets, isBlindToOwners } = facts;
+  const needed = isBlindToOwners === true ? { jobs: false, replicaSets: false } : neededOwners(policies);
   const consequences = [
     ['Pods', pods, 'no pod is deleted or counts as gone, and no image is removed'],
     [
@@ -68,6 +70,8 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
       'no pod counts as orphaned, nothing on a node is removed, and keep labels of nodes have no effect',
     ],
     ['Namespaces', namespaces, 'every pod is kept'],
+    ['Jobs', needed.jobs ? jobs : [], 'pods whose deletion depends on them are kept'],
+    ['ReplicaSets', needed.replicaSets ? replicaSets : [], 'pods whose deletion depends on them are kept'],
   ] as const;
   return consequences.flatMap(([what, value, consequence]) =>
     value === undefined ? [`${what} are not known: ${consequence}.`] : [],
@@ -217,22 +221,34 @@ function reportNotes({ policies = [], parts, usage, reports, moreNodes }: PlanFa
     ];
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
-  const advice = moreNodes === undefined ? '' : ` ${moreNodes}`;
+  const advice = moreNodes === undefined ? '' : ` To list the objects of nodes, ${moreNodes}.`;
   return [`${subject} only totals, from the reports of the agents.${advice}`];
 }
 
 /** How to read more nodes of a cluster than these options do; undefined = they request all, or this node alone. */
 export function adviceOnNodes({ node, through }: Pick<PlanInputs, 'node' | 'through'>): string | undefined {
   if (through === 'all') return undefined;
-  if (through !== undefined) return 'To list the objects of all nodes, use --nodes instead of --node.';
-  return node === undefined
-    ? 'To list the objects of a node, add --node NODE, or --nodes for all.'
-    : undefined;
+  if (through !== undefined) return 'use --nodes instead of --node';
+  return node === undefined ? 'add --nodes, or --node for some' : undefined;
 }
 
-/** Only facts that some policy has a rule for are worth a note. */
-function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules): readonly string[] {
-  const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
+function partNotes(part: NodePart, rules: Rules): readonly string[] {
+  const isForgetful = rules.images && part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
+  return [
+    ...partUnknowns(part, rules),
+    ...(isForgetful
+      ? [
+          `Node ${part.name}: the usage history of its images is not known (state file of the agent): all images count as new.`,
+        ]
+      : []),
+  ];
+}
+
+/** Facts that a rule needs and that were not read, so that nothing is removed for it. */
+export function partUnknowns(
+  part: NodePart,
+  { images, containers, orphans, usage }: Rules,
+): readonly string[] {
   const { disk, containers: listed } = part;
   const imageless = listed?.find((container) => imageOf(container) === '');
   const unknown = [
@@ -279,12 +295,6 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
       usage,
       'no pod is evicted or warned about',
     ],
-    [
-      'the usage history of its images is not known (state file of the agent)',
-      isForgetful,
-      images,
-      'all images count as new',
-    ],
   ] as const;
   return unknown.flatMap(([text, isUnknown, isRelevant, consequence]) =>
     isUnknown && isRelevant ? [`Node ${part.name}: ${text}: ${consequence}.`] : [],
@@ -297,14 +307,14 @@ const diskText = (disk: NodePart['disk']): string =>
     : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
 
 /** Whether any policy has a rule for these objects of a node. */
-interface Rules {
+export interface Rules {
   readonly images: boolean;
   readonly containers: boolean;
   readonly orphans: boolean;
   readonly usage: boolean;
 }
 
-function rulesOf({ policies = [] }: PlanFacts): Rules {
+export function rulesOf({ policies = [] }: Pick<PlanFacts, 'policies'>): Rules {
   const nodes = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.nodes ?? [])));
   return {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),

@@ -7,10 +7,11 @@ import type { OnProgress } from '../../snapshot/files.ts';
 import { InputError } from '../../snapshot/input-error.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { changesBetween } from './changes.ts';
-import type { Changes, PlanDocument } from './document.ts';
+import type { PlanDocument } from './document.ts';
 import type { FactsInputs, PlanInputs } from './inputs.ts';
 import { checkNamespace, goneNotes, listedOf, shownPart, shownPods, type PodFilter } from './filter.ts';
 import { planUnits } from './units.ts';
+import { unknownDifference, unknownIn } from './unknown.ts';
 
 interface PlanOfConfig extends Pick<PlanInputs, 'assumeElapsed' | 'now' | 'laterMs'> {
   readonly kept: boolean;
@@ -31,12 +32,14 @@ export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
     policies: replaced,
     replaced: replaced.filter((one) => policies.includes(one)),
   };
-  const comparison = replaced.length === 0 ? {} : { changes: changesTo(plan, inForce, at) };
-  return { ...plan, proposed: true, ...comparison };
+  if (replaced.length === 0) return { ...plan, proposed: true };
+  const before = planWith(inForce, { ...at, kept: false });
+  const unknown = unknownDifference(
+    { policies: replaced, unknown: before.unknown },
+    { policies, unknown: plan.unknown },
+  );
+  return { ...plan, proposed: true, changes: { ...changesBetween(before, plan), unknown } };
 }
-
-const changesTo = (plan: PlanDocument, inForce: PlanFacts, config: TimedConfig): Changes =>
-  changesBetween(planWith(inForce, { ...config, kept: false }), plan);
 
 function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedConfig): PlanDocument {
   const isShown = shownPods(filter, facts);
@@ -44,7 +47,7 @@ function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedC
   if (isShown === undefined) return whole;
   const part = shownPart(whole, isShown, kept);
   const hidden = goneNotes(listedOf(whole.decisions, kept), filter, facts);
-  return { ...part, notes: [...part.notes, ...hidden] };
+  return { ...part, unknown: unknownIn(facts, true), notes: [...part.notes, ...hidden] };
 }
 
 /** `--now`, else when the snapshot was taken, else now; or that much later. */

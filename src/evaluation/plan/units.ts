@@ -27,10 +27,17 @@ import {
 import { holdNotes } from './hold-notes.ts';
 import { planNode } from './node.ts';
 import { imageListNotes, notesOn, paceNotes } from './notes.ts';
+import { unknownIn } from './unknown.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
 export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument {
-  const units = [planPods(facts, options), ...planRequested(facts, options), ...planNodes(facts, options)];
+  const unknown = unknownIn(facts, false);
+  const state = unknown.some(({ what }) => what === 'pods') ? 'Unknown' : undefined;
+  const units = [
+    planPods(facts, state, options),
+    ...planRequested(facts, options),
+    ...planNodes(facts, options),
+  ];
   const decisions = units.flatMap((unit) => unit.decisions);
   const governing = new Set(decisions.flatMap(({ policy }) => policy ?? []));
   // An object that no policy governs may be one that a policy should.
@@ -43,7 +50,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     summary: units.flatMap(({ summary }) => summary ?? []),
     totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
     policies: policyCounts(facts, decisions),
-    policiesUnknown: facts.policies === undefined ? true : undefined,
+    unknown,
     idle: facts.idle,
     notes: [
       ...notesOn(facts, options.now, ({ name }) => !isGoverned || governing.has(name)),
@@ -65,7 +72,7 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
 }
 
 /** Plans the controller's pod GC. Pods that are not known have no decision; without known policies, none has. */
-function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
+function planPods(facts: PlanFacts, state: 'Unknown' | undefined, options: PlanOptions): UnitPlan {
   if (facts.policies === undefined) return { decisions: [], totals: undefined };
   const seen = factsOf(facts, options);
   const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
@@ -89,7 +96,6 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
-  const state = facts.pods === undefined ? 'Unknown' : undefined;
   const totals = {
     ...totalsOf({ unit: 'podgc', node: null, state }, decisionsOf(plan)),
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),

@@ -13,8 +13,14 @@ interface Setting {
   readonly planArgs: readonly string[];
 }
 
-/** Only a cluster has more nodes to read, and a controller or none. */
-const adviceOfCluster = / To list the objects of .*|^The cluster has no Deployment of .*/;
+/** More nodes are read in another way, and only a cluster has a controller or none. */
+const ownNotes = / To list the objects of .*|^The cluster has no Deployment of .*/;
+
+const comparable = (plan: PlanDocument): PlanDocument => ({
+  ...plan,
+  unknown: plan.unknown.map((one) => ({ ...one, remedy: null })),
+  notes: plan.notes.map((note) => note.replace(ownNotes, '')).filter((note) => note !== ''),
+});
 
 /** Plans by the built command, live and of snapshots of a cluster that does not change. */
 export class Plans {
@@ -28,11 +34,8 @@ export class Plans {
 
   async live(...args: readonly string[]): Promise<PlanDocument> {
     const { nodeArgs = [], planArgs } = this.#setting;
-    const plan = JSON.parse(
-      await runDustpan('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args),
-    ) as PlanDocument;
-    const notes = plan.notes.map((note) => note.replace(adviceOfCluster, ''));
-    return { ...plan, notes: notes.filter((note) => note !== '') };
+    const text = await runDustpan('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args);
+    return comparable(JSON.parse(text) as PlanDocument);
   }
 
   /** Writes the snapshot, replacing the last one. */
@@ -44,9 +47,8 @@ export class Plans {
   /** The plan of the snapshot. */
   async offline(...args: readonly string[]): Promise<PlanDocument> {
     const { planArgs } = this.#setting;
-    return JSON.parse(
-      await runDustpan('plan', `--snapshot=${this.directory}`, ...planArgs, ...args),
-    ) as PlanDocument;
+    const text = await runDustpan('plan', `--snapshot=${this.directory}`, ...planArgs, ...args);
+    return comparable(JSON.parse(text) as PlanDocument);
   }
 
   /** The plan of the snapshot with one edited file. */

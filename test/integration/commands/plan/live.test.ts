@@ -3,7 +3,7 @@ import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
-import { dustpan, inputOfEachTest, planned } from './fixture.ts';
+import { dustpan, inputOfEachTest, planned, policy as policyManifest } from './fixture.ts';
 
 const input = inputOfEachTest();
 let sandbox: Sandbox | undefined;
@@ -60,6 +60,57 @@ test.each(['list jobs', 'watch jobs'])(
     expect(requests.filter(({ path }) => path.includes('/jobs'))).toEqual([]);
   },
 );
+
+describe('nodes that were not read', () => {
+  const images = policyManifest('images', { mode: 'Enforce', nodes: { imageGC: { minimumAge: '1s' } } });
+  const textOf = async (...args: readonly string[]) => {
+    const { code, stdout } = await dustpan(['plan', '--exit-code', ...args]);
+    expect(stdout).not.toMatch(/nothing would|0 more/i);
+    return { code, text: stdout.replaceAll(/\s+/g, ' ') };
+  };
+
+  test('leave a policy of a file open, and the comparison, for 0 with --exit-code', async () => {
+    const { store, kubeconfigFile } = await start();
+    store.apply(policyOf('Enforce', { terminated: { threshold: 9 } }));
+    input.use();
+    input.write('policy.json', images);
+    const { code, text } = await textOf(`--kubeconfig=${kubeconfigFile}`, `-f=${input.path('policy.json')}`);
+    expect(code).toBe(0);
+    expect(text).toContain('images is in mode Enforce: what it would remove on node node-1 is not known.');
+    expect(text).toContain('in force: the difference on node node-1 is not known: add --nodes,');
+    expect(text).toMatch(/What would be removed on node node-1 is not known: add --nodes, [^.]*\. $/);
+  });
+
+  test('leave a policy in force open to a user without the right to their reports', async () => {
+    const user = {
+      name: 'user',
+      token: 'user',
+      allow: ({ resource }: { resource: string }) => resource !== 'nodegcreports',
+    };
+    const api = await start({ users: [user] });
+    api.store.apply(images);
+    const { text } = await textOf(`--kubeconfig=${api.kubeconfigOf('user')}`);
+    expect(text).toContain('The nodegcreports are not known: ');
+    expect(text).toMatch(/What would be removed on node node-1 is not known: [^.]*\. $/);
+  });
+
+  test('leave nothing open where agents are left out on purpose', async () => {
+    const { store, kubeconfigFile } = await start();
+    store.apply(images);
+    store.apply({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', status: { readyReplicas: 1 } },
+      metadata: {
+        ...{ namespace: 'dustpan-system', name: 'dustpan-controller' },
+        labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
+        annotations: { 'gc.dustpan.dev/no-agents': 'Autopilot rejects them' },
+      },
+      spec: { template: { spec: { containers: [{ args: ['--leader-elect=false'] }] } } },
+    });
+    const { unknown, notes } = await planned([`--kubeconfig=${kubeconfigFile}`]);
+    expect(unknown).toEqual([]);
+    expect(notes.join()).toContain('No agents on nodes: Autopilot rejects them, so spec.nodes');
+  });
+});
 
 test('takes the state of the circuit breaker from the status of the policy', async () => {
   const { store, kubeconfigFile } = await start();

@@ -189,7 +189,44 @@ describe('a missing file counts as not known', () => {
     expect(keptFor(result, 'imagegc')).toContain(reason);
     expect(result.summary).toMatchObject([{ unit: 'imagegc', ...summary }]);
     const { state } = summary;
-    expect(result.totals).toContainEqual(expect.objectContaining({ unit: 'imagegc', state, planned: 0 }));
+    expect(result.totals).toContainEqual(
+      expect.objectContaining({ unit: 'imagegc', state, planned: state === 'Unknown' ? null : 0 }),
+    );
+  });
+
+  test('without the node and its report, what would be removed there is not known, in any format', async () => {
+    input.use('image-disk-full');
+    input.drop('snapshot/nodes/node-1');
+    const { notes, unknown } = await plan();
+    expect(notes).toEqual([expect.stringMatching(/^Snapshot \S+ has no .*nodegcreports\.json\.$/)]);
+    expect(unknown).toMatchObject([{ what: 'nodes', policy: 'nodes', nodes: ['node-1'] }]);
+    const sentence = /What would be removed on node node-1 is not known: take the snapshot/;
+    const table = await dustpan(['plan', ...input.args, '--exit-code']);
+    expect(table).toMatchObject({ code: 0, stdout: expect.stringMatching(sentence) as string });
+    expect(table.stdout).not.toMatch(/nothing|0 more/i);
+    const names = await dustpan(['plan', ...input.args, '-o', 'name']);
+    expect(names).toMatchObject({ stdout: '', stderr: expect.stringMatching(sentence) as string });
+    const { stdout } = await dustpan(['report', ...input.args, '-o', 'markdown']);
+    expect(stdout).toMatch(sentence);
+    expect(stdout).toContain('**? to remove** (? on nodes)');
+    input.write('snapshot/nodegcreports.json', list('NodeGCReport', []));
+    expect((await plan()).notes.join()).toContain('No node has reported yet');
+  });
+
+  test.each([
+    ['jobs', 'protectUnfinishedJobs', true],
+    ['replicasets', 'keepPerOwner', 1],
+  ])('without %s, a policy with %s leaves pods open', async (file, field, value) => {
+    input.use('terminated-over-threshold');
+    input.write('policy.json', policy('p', { pods: { terminated: { [field]: value } } }));
+    input.write('snapshot/jobs.json', list('Job', []));
+    input.write('snapshot/replicasets.json', list('ReplicaSet', []));
+    expect((await plan()).unknown).toEqual([]);
+    input.drop(`snapshot/${file}.json`);
+    const { notes, unknown } = await plan();
+    expect(notes.join()).toContain(`has no ${file}.json.`);
+    expect(notes.join()).toMatch(/(Jobs|ReplicaSets) are not known: /);
+    expect(unknown).toMatchObject([{ what: 'pods', policy: 'p' }]);
   });
 
   test('a state file of a later version counts as missing, with a note', async () => {
@@ -250,5 +287,5 @@ test('statistics without pods: their usage is not known, and none is evicted', a
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
     "Node node-1: the local storage usage of its pods is not known (the kubelet's /stats/summary): no pod is evicted or warned about.",
   );
-  expect(stdout).toContain('Nothing would be removed.');
+  expect(stdout).toMatch(/\nWhat would be removed on node node-1 is not known\.\n$/);
 });

@@ -12,6 +12,6 @@ export const decision = (known: Known & Partial<Decision>): Decision => ({
 /** An empty plan with these fields. */
 export const plan = (over: Partial<PlanDocument> = {}): PlanDocument => ({
   ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Plan', generatedAt: '2026-01-15T12:00:00Z' },
-  ...{ decisions: [], summary: [], totals: [], policies: [], notes: [] },
+  ...{ decisions: [], summary: [], totals: [], policies: [], unknown: [], notes: [] },
   ...over,
 });

@@ -40,6 +40,14 @@ test('a part of a plan has its pods and what belongs to them, with totals of its
   expect(policies).toEqual([{ name: 'default', mode: 'Enforce', planned: 2 }]);
 });
 
+test('a count of 0 in a part of a plan is as unknown as in the whole', () => {
+  const place = { unit: 'podgc', node: null, planned: 1, kept: 1, waiting: null, reasons: {} } as const;
+  const whole = plan({ decisions: [of('a', kept), of('b')], totals: [{ ...place, state: 'Unknown' }] });
+  expect(shownPart(whole, (name) => name.startsWith('a/'), true).totals).toMatchObject([
+    { planned: null, kept: 1, waiting: null, state: 'Unknown' },
+  ]);
+});
+
 const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
 const team = { namespace: 'team', selector: undefined };
 

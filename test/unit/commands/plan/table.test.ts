@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Decision, PlanDocument, PlanObject, Totals } from '../../../../src/evaluation/plan/document.ts';
+import type {
+  Decision,
+  PlanDocument,
+  PlanObject,
+  Totals,
+  Unknown,
+} from '../../../../src/evaluation/plan/document.ts';
 import { nameText, planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
 import { decision, plan } from './builders.ts';
 
@@ -31,6 +37,11 @@ function reported(node: string, over: Partial<Totals> = {}): readonly Totals[] {
     totals({ unit: 'containergc', ...common, removable: 2, ...over }),
   ];
 }
+
+const onNodes = (nodes: readonly string[] | null): Unknown => ({
+  ...{ what: 'nodes', policy: 'default', nodes, remedy: nodes && 'add --nodes' },
+});
+const ofPods = (name: string): Unknown => ({ what: 'pods', policy: name, nodes: null, remedy: null });
 
 const quarantined = { totals: [totals({ kept: 3, waiting: 3, reasons: { Quarantined: 3 } })] };
 
@@ -90,6 +101,7 @@ const cases: Readonly<Record<string, Case>> = {
     changes: {
       more: [pod('done')],
       less: [pod('old', { reason: 'Orphaned' })],
+      unknown: [],
       modes: [
         { policy: 'trial', before: 'DryRun', after: 'Enforce' },
         { policy: 'extra', before: null, after: 'DryRun' },
@@ -107,9 +119,28 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'objects that wait: the flags that list them, and that skip quarantines': quarantined,
   'objects that wait: where the latter is given': { ...quarantined, options: { assumeElapsed: true } },
-  'the policies are not known': { policiesUnknown: true },
+  'the policies are not known': {
+    unknown: [{ what: 'policies', policy: null, nodes: null, remedy: null }],
+  },
   'nodes of which only the report was read': {
     totals: [...reported('small'), ...reported('big', { removableBytes: 1024 ** 3 })],
+    policies: [{ ...enforced, planned: 0 }],
+    unknown: [onNodes(['big', 'small'])],
+  },
+  'proposed policies: reports are about those in force, and the comparison is as unknown': {
+    totals: reported('small'),
+    policies: [{ ...enforced, planned: 0 }],
+    proposed: true,
+    unknown: [onNodes(['small'])],
+    changes: { more: [], less: [], modes: [], unknown: [onNodes(['small'])] },
+  },
+  'unknown pods and nodes, besides what is known': {
+    decisions: [pod('done')],
+    totals: [totals({ planned: 1, kept: null, waiting: null, reasons: { Expired: 1 }, state: 'Unknown' })],
+    policies: [enforced, { ...dry, planned: 0 }],
+    proposed: true,
+    unknown: [ofPods('default'), ofPods('trial'), { ...onNodes(null), policy: 'trial' }],
+    changes: { more: [pod('done')], less: [pod('old')], modes: [], unknown: [ofPods('default')] },
   },
   'the states of disks: removals that free enough are not a free disk': {
     totals: ['Free', 'Short', 'Idle'].map((state) => totals({ unit: 'imagegc', node: 'node-1', state })),

@@ -45,7 +45,10 @@ describe('what the plan removes', () => {
       }),
     ],
     policies: [{ name: 'p', mode: 'Enforce', planned: 2 }],
-    changes: { more: [hostile], less: [], modes: [{ policy: 'p', before: 'DryRun', after: 'Enforce' }] },
+    changes: {
+      ...{ more: [hostile], less: [], unknown: [] },
+      modes: [{ policy: 'p', before: 'DryRun', after: 'Enforce' }],
+    },
     notes: ['Nodes are not known.'],
   });
 
@@ -109,6 +112,30 @@ describe('what the plan removes', () => {
     const data = reportData(document, facts);
     expect(data.images.map(({ name, removedOn }) => [name, removedOn])).toContainEqual(['a:1', 1]);
     await expect(reportMarkdown(document, data)).toMatchFileSnapshot('./__snapshots__/markdown.txt');
+  });
+
+  test('marks what may be more, and says what is not known', () => {
+    const unknown = [{ what: 'nodes', policy: 'p', nodes: ['node-2'], remedy: 'add --nodes' }] as const;
+    const changes = { more: [], less: [], modes: [], unknown };
+    const policies = [
+      { name: 'p', mode: 'Enforce', planned: 2 },
+      { name: 'q', mode: 'Enforce', planned: 1 },
+    ] as const;
+    const open = plan({ decisions: document.decisions, policies, unknown, changes });
+    const lines = reportMarkdown(open, reportData(open, facts)).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('**≥ 3 to remove** (≥ 7 B on nodes), ≥ 1 warnings'),
+        '**What would be removed on node node-2 is not known: add --nodes.**',
+        '- p, in mode Enforce: at least 2 removals.',
+        '- q, in mode Enforce: 1 removal.',
+        'Compared with the policies in force: the difference on node node-2 is not known: add --nodes.',
+        '| `p` | ≥ 2 | ? | ≥ 2 | ? |  |',
+        '| `q` | 1 | 1 | 0 | 0 | 7 B |',
+        '| `node-1` | 3 | 0 | 2 | 1 | 7 B |',
+        '| `node-2` | ? | ≥ 1 | ? | ? |  |',
+      ]),
+    );
   });
 
   test('has the logs and the stuck pods of the shown pods alone', () => {
