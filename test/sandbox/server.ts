@@ -73,6 +73,7 @@ const installed: readonly Manifest[] = [
         'app.kubernetes.io/component': 'controller',
         'app.kubernetes.io/version': '0.1.0',
       },
+      annotations: { 'gc.dustpan.dev/no-agents': 'the sandbox has none' },
     },
     spec: {
       replicas: 1,

@@ -57,8 +57,9 @@ function thresholdRisk({
 }: ImageGcPolicy): Risk {
   // 100 = the kubelet's image GC is off.
   if (kubelet >= 100 || (high < kubelet && low <= kubelet - safeDistancePercent)) return undefined;
+  const own = high >= 100 ? 'at no usage (100 is off)' : `above ${high} % down to ${low} %`;
   const message =
-    `The kubelet removes images above ${kubelet} %, this policy above ${high} % down to ${low} %: set highThresholdPercent below ` +
+    `The kubelet removes images above ${kubelet} %, this policy ${own}: set highThresholdPercent below ` +
     `${kubelet} and lowThresholdPercent to ${Math.max(kubelet - safeDistancePercent, 0)} or less, or raise the kubelet's imageGCHighThresholdPercent`;
   return { reason: 'ThresholdTooHigh', message };
 }

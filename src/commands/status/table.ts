@@ -106,14 +106,10 @@ function troubleText({ kind, names, reason, message, since, reportTime }: Troubl
 
 function totalLines(view: StatusView): readonly string[] {
   const { totals, nodes } = view;
-  const { policies, podsDue, podsDueInDryRun, podsDeleted, podsDeletedSince } = totals;
-  const { reclaimableBytes, reclaimedBytes, reclaimedSince } = totals;
-  const share = podsDueInDryRun === podsDue ? 'all' : `${podsDueInDryRun} of them`;
-  const dryRun = podsDueInDryRun === 0 ? ',' : `, ${share} under DryRun policies;`;
-  const freed = `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
+  const { policies, podsDeleted, podsDeletedSince } = totals;
   const pods = [
     counted(policies, 'policy', 'policies'),
-    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted by the present policies${sinceText(podsDeletedSince)}`,
+    `pods: ${dueText(totals)} ${podsDeleted} deleted by the present policies${sinceText(podsDeletedSince)}${ageMarks(view)}`,
   ];
   const ofPolicies = policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods;
   return [
@@ -123,9 +119,38 @@ function totalLines(view: StatusView): readonly string[] {
       : [
           nodes?.length === 0
             ? 'No agent has reported.'
-            : `${counted(totals.nodes, 'node', 'nodes')}: ${freed}`,
+            : `${counted(totals.nodes, 'node', 'nodes')}: ${freedText(view)}`,
         ]),
   ];
+}
+
+/** Why the totals of pods may be old. */
+function ageMarks({ totals: { podsStaleSince: time }, trouble }: StatusView): string {
+  const stale = time === null ? [] : [`the last pass ended${sinceText(time, ' at')}`];
+  const isLacking = trouble.some(({ kind, reason }) => kind === 'Controller' && reason === 'MissingRights');
+  const marks = [...stale, ...(isLacking ? ['perhaps old: the controller lacks rights'] : [])];
+  return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
+}
+
+/** Without the reports, the sums in the policies count images alone: 0 says nothing. */
+function freedText({ totals, nodes }: StatusView): string {
+  const { reclaimableBytes, reclaimedBytes, reclaimedSince } = totals;
+  if (nodes === null && reclaimableBytes === 0)
+    return 'what can be freed is not known, as their reports may not be read';
+  return `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
+}
+
+/** The pods that are due and held; before the first pass they are not known, and not 0. */
+function dueText({ podsDue, podsDueInDryRun, podsHeld, awaitingPass }: StatusView['totals']): string {
+  const names = firstOf(awaitingPass, 3);
+  if (podsDue + podsHeld === 0 && awaitingPass.length > 0)
+    return `those that are due are not known before the first pass under ${names};`;
+  const held = podsHeld === 0 ? '' : `, ${podsHeld} held until the end of a hold`;
+  const unknown = awaitingPass.length === 0 ? '' : `, not known before the first pass under ${names}`;
+  const share = podsDueInDryRun === podsDue ? 'all' : `${podsDueInDryRun} of them`;
+  const dryRun = podsDueInDryRun === 0 ? '' : `, ${share} under DryRun policies`;
+  const end = dryRun === '' && held === '' && unknown === '' ? ',' : ';';
+  return `${podsDue} due${dryRun}${held}${unknown}${end}`;
 }
 
 const limitLines = ({ unread, withoutAgent }: StatusView): readonly string[] => [
@@ -152,7 +177,7 @@ type NodeRow = NonNullable<StatusView['nodes']>[number];
 
 const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
   { title: 'NODE', text: ({ name }) => name, max: 40 },
-  { title: 'DISK', text: ({ diskUsedPercent }) => `${diskUsedPercent}%`, right: true },
+  { title: 'DISK', text: ({ disk, diskUsedPercent }) => `${disk} ${diskUsedPercent}%`, right: true },
   {
     title: 'MEASURED',
     text: ({ diskMeasuredTime: time }) => (time === null ? '-' : `${ageText(time, now)} ago`),
@@ -165,6 +190,6 @@ const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
 ];
 
 /** To the minute. */
-const sinceText = (time: string | null): string =>
-  time === null ? '' : ` since ${time.slice(0, 'YYYY-MM-DD'.length)} ${time.slice(11, 16)} UTC`;
+const sinceText = (time: string | null, word = ' since'): string =>
+  time === null ? '' : `${word} ${time.slice(0, 'YYYY-MM-DD'.length)} ${time.slice(11, 16)} UTC`;
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -1,6 +1,7 @@
 import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
+import { isStale } from '../../api/report/fresh.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, whyNoAgents, type Controller, type Workload } from '../../evaluation/installation/facts.ts';
@@ -48,7 +49,13 @@ export function statusView(facts: StatusFacts, now: Date) {
     /** What the reader may not read. */
     unread: installation.unread,
     /** Of policies that may be read. */
-    totals: totalsOf(rows, nodes),
+    totals: {
+      ...totalsOf(rows, nodes),
+      /** The end of the oldest last pass that is stale, RFC 3339; null = all are recent. */
+      podsStaleSince: earliest(
+        rows.flatMap(({ lastPassTime: time }) => (time !== null && isStale(time, now) ? [time] : [])),
+      ),
+    },
     policies: policies === undefined ? null : rows,
     /** Nodes with problems first, then by the bytes that can be freed. */
     nodes: nodes ?? null,
@@ -115,7 +122,11 @@ function policyRow(
     valid: !isInvalid(policy),
     /** pods.deletedTotal counts from it. */
     createdTime: orNull(metadata?.creationTimestamp),
+    /** Its rules for pods have had no pass yet. */
+    awaitsPass: !isInvalid(policy) && policy.pods !== undefined && status?.pods === undefined,
     pods: orNull(status?.pods),
+    /** Pods that are due and wait for the end of a hold. */
+    podsHeld: orZero(status?.hold?.due),
     nodes: orNull(status?.nodes),
     ...bytesOf(status?.nodes, nodes),
     /** The last pass when the status was written. */
@@ -164,7 +175,8 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
 /** The fullest file system, and what uses most of its bytes; null = not known. */
 function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
   const [fullest] = fullestFirst(usage?.fileSystems ?? []);
-  if (fullest === undefined) return { diskUsedPercent: null, diskMeasuredTime: null, largestUser: null };
+  if (fullest === undefined)
+    return { disk: null, diskUsedPercent: null, diskMeasuredTime: null, largestUser: null };
   const pod = usage?.pods?.[0];
   const users = [
     { name: 'unused images', bytes: fullest.imagesUnusedBytes },
@@ -174,6 +186,7 @@ function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
     { name: `pod ${pod?.namespace}/${pod?.name}`, bytes: pod?.bytes },
   ].flatMap(({ name, bytes = 0 }) => (bytes > 0 ? [{ name, bytes }] : []));
   return {
+    disk: fullest.name,
     diskUsedPercent: orNull(fullest.usedPercent),
     diskMeasuredTime: orNull(usage?.measuredTime),
     largestUser: orNull(users.toSorted((a, b) => b.bytes - a.bytes)[0]),
@@ -203,7 +216,11 @@ function totalsOf(policies: readonly PolicyRow[], nodes: readonly NodeRow[] | un
       () => 1,
       (row) => row.nodes?.desired,
     ),
+    /** Of the policies that have had a pass. */
     podsDue: summed((row) => row.pods?.due),
+    podsHeld: summed((row) => row.podsHeld),
+    /** Policies whose pods are not known yet. */
+    awaitingPass: policies.filter((row) => row.awaitsPass).map(({ name }) => name),
     /** The part that DryRun policies select. */
     podsDueInDryRun: summed(({ mode, pods }) => (mode === 'DryRun' ? pods?.due : 0)),
     podsDeleted: summed((row) => row.pods?.deletedTotal),

@@ -212,7 +212,7 @@ function leftOpen({ policy, stored, report }: Pick<StatusFacts, 'policy' | 'stor
 
 function nodeTrouble(nodes: NodeRollup | undefined): Trouble {
   if (nodes === undefined || nodes.degraded === 0) return undefined;
-  const message = `${nodes.degraded} of ${nodes.desired} nodes are degraded; see their NodeGCReports`;
+  const message = `${nodes.degraded} of ${counted(nodes.desired, 'node')} ${nodes.degraded === 1 ? 'is' : 'are'} degraded; see their NodeGCReports`;
   return { reason: 'NodesDegraded', message };
 }
 
@@ -290,7 +290,7 @@ function removalText(progress: RemovalProgress): string {
       : []),
     ...(unknown > 0 ? [`not reported by ${unknown}`] : []),
   ];
-  return [`${image}: gone from ${gone} of ${nodes} nodes`, ...others].join(', ');
+  return [`${image}: gone from ${gone} of ${counted(nodes, 'node')}`, ...others].join(', ');
 }
 
 /** The stored condition: after a restart the controller knows less than before. */

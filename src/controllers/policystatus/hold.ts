@@ -1,6 +1,7 @@
 import type { GCPolicyStatusHold } from '../../api/gen/gcpolicy.gen.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ReportedHold } from '../../api/report/pass-report.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import { holdCommands, holdText } from '../../gc/reasons/hold-words.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { noPassYet, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
@@ -48,7 +49,7 @@ function heldPods(
 
 function heldOnNodes(policy: Policy, { nodes }: StatusFacts): Held {
   if (nodes === undefined || nodes.holding === 0) return undefined;
-  const where = `On ${nodes.holding} of ${nodes.desired} nodes`;
+  const where = `On ${nodes.holding} of ${counted(nodes.desired, 'node')}`;
   const message = `${where} a large removal of images waits, because the rules of the policy are new; their NodeGCReports show until when. ${holdCommands(policy)}`;
   return { reason: 'NodesHolding', message };
 }

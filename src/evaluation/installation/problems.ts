@@ -5,6 +5,7 @@ import {
   cannotRun,
   exclusionOf,
   isLed,
+  whyNoAgents,
   type Blocked,
   type Controller,
   type Installation,
@@ -45,6 +46,7 @@ export function installationProblems(
   return [
     ...missingKinds(found),
     ...(hasNoController ? [noController(agents)] : []),
+    ...(isWholeCluster ? noAgents(found) : []),
     ...controllers.flatMap((one) => ofController(one, found, now)),
     ...agents.flatMap((one) => [...ofAgents(one, found, now), ...unpinned(one, found)]),
     ...severalAgents(agents),
@@ -130,6 +132,22 @@ function noController(agents: readonly Workload[]): InstallationProblem {
   };
 }
 
+/** Only beside a Deployment of the chart: it says whether agents are left out on purpose. */
+function noAgents({ controllers = [], agents }: Installation): readonly InstallationProblem[] {
+  const [controller] = controllers;
+  if (controller === undefined || agents?.length !== 0 || whyNoAgents({ controllers, agents }) !== undefined)
+    return [];
+  return [
+    {
+      kind: 'Agent',
+      names: [controller.namespace],
+      reason: 'NoAgents',
+      message: 'There is no DaemonSet of the agents: nothing is removed or measured on nodes.',
+      command: upgrade(controller, '--set agent.enabled=true'),
+    },
+  ];
+}
+
 function ofController(
   controller: Controller,
   found: Installation,
@@ -184,8 +202,9 @@ function ofAgents(agents: Workload, found: Installation, now: Date): readonly In
 
 function withoutRights(workload: Workload, found: Installation): readonly InstallationProblem[] {
   const { kind, namespace, serviceAccount, name } = workload;
-  const texts = new Set(lackedBy(workload, found).filter(isIndispensable).map(rightText));
-  if (texts.size === 0) return [];
+  const lacked = lackedBy(workload, found);
+  if (!lacked.some(isIndispensable)) return [];
+  const texts = new Set(lacked.map(rightText));
   return [
     {
       kind: kind === 'Deployment' ? 'Controller' : 'Agent',

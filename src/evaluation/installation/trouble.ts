@@ -5,6 +5,7 @@ import { rightsOf } from '../../api/policy/needs.ts';
 import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import {
@@ -251,7 +252,7 @@ function behind(policy: GCPolicy, { late, now }: Pick<PolicyContext, 'late' | 'n
   const changedMs = Date.parse(changedTime(policy) ?? '') || 0;
   const count = Math.min(desired - upToDate, late(policy) ?? Infinity);
   if (count <= 0 || now.getTime() - changedMs < reportedWithinMs) return [];
-  const message = `${count} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
+  const message = `${count} of ${counted(desired, 'node')} ${count === 1 ? 'has' : 'have'} not reported under this version of the policy: does an agent run on them?`;
   return [
     { severity: 'Behind', reason: 'NodesBehind', message, command: 'kubectl get nodegcreports -o wide' },
   ];
@@ -283,6 +284,7 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
   const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
   const name = nameOf(report);
   const silent = { severity: 'Silent', reason: 'Stale', message, since, command: logsOf('agent') } as const;
+  const keepListAtRisk = conditionOf(conditions, 'KeepListAtRisk', 'True');
   const reported = [
     ...found(
       'NodeDegraded',
@@ -294,10 +296,16 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
       conditionOf(conditions, 'PressureAhead', 'True'),
       `dustpan top namespaces --node=${name}`,
     ),
-    ...found('AtRisk', conditionOf(conditions, 'KeepListAtRisk', 'True'), `dustpan plan --node=${name}`),
+    ...found('AtRisk', keepListAtRisk, adviceFor(keepListAtRisk, report)),
   ].map((one) => ({ ...one, reportTime: passTimeOf(one, status) ?? status?.reportTime }));
   return isStale(since, now) ? [...reported, silent] : reported;
 }
+
+/** A threshold is mended in the policy; what fills the disk, the plan shows. */
+const adviceFor = (keepListAtRisk: Condition | undefined, report: NodeGCReport): string =>
+  keepListAtRisk?.reason === 'ThresholdTooHigh'
+    ? `kubectl edit gcpolicy ${report.status?.policy?.name ?? ''}`
+    : `dustpan plan --node=${nameOf(report)}`;
 
 /** The results of a unit by the reasons of the condition: its values are those of the pass, which may be older than the report. */
 const resultsOf: Readonly<Partial<Record<string, string>>> = {

@@ -72,6 +72,9 @@ function report(name: string, minutesAgo: number): void {
   });
 }
 
+/** As the chart says that no agent belongs to its Deployment. */
+const withoutAgents = { 'gc.dustpan.dev/no-agents': 'agent.enabled is false' };
+
 describe('once', () => {
   test('problems first, then totals; the same as JSON and YAML', async () => {
     policyWith(12);
@@ -110,7 +113,8 @@ describe('once', () => {
     policyWith(12);
     expect(await status('--installation', '--exit-code')).toEqual({
       ...{ code: 0, stderr: '' },
-      stdout: 'dustpan works; controller 0.1.0.\n',
+      stdout:
+        'dustpan works; controller 0.1.0; no agents on nodes: the sandbox has none, so\n  spec.nodes of policies has no effect.\n',
     });
   });
 
@@ -123,7 +127,7 @@ describe('once', () => {
     const labels = { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' };
     api.store.apply({
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 1 }, status: { readyReplicas: 1 } },
-      metadata: { ...metadata, name: 'dustpan-controller', labels },
+      metadata: { ...metadata, name: 'dustpan-controller', labels, annotations: withoutAgents },
     });
     api.store.apply({
       ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },

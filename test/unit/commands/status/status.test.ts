@@ -97,6 +97,47 @@ describe('tables', () => {
   const views = {
     'a policy in trouble, and a node': statusView([inTrouble], [freeing]),
     'unknown reports': statusView([inTrouble], undefined),
+    'unknown reports, and no sums of them': statusView(
+      [policy('a', { spec: { nodes: {} }, nodes: { desired: 1 } })],
+      undefined,
+    ),
+    'a hold, and a policy before its first pass': statusView(
+      [
+        policy('a', {
+          spec: { mode: 'Enforce', pods: {} },
+          pods: { due: 0, waiting: 40 },
+          hold: { rulesId: 'r', since: minutesAgo(1), until: minutesAgo(-4), due: 40 },
+        }),
+        policy('b', { spec: { pods: {} } }),
+      ],
+      [],
+    ),
+    'only a policy before its first pass': statusView([policy('b', { spec: { pods: {} } })], []),
+    'a pass that ended long ago, and a controller without rights': of(
+      {
+        missingRights: [
+          {
+            ...{ kind: 'Deployment', namespace: 'dustpan-system', serviceAccount: 'dustpan' },
+            rights: [
+              { verb: 'list', group: '', resource: 'pods' },
+              { verb: 'list', group: 'batch', resource: 'jobs', values: ['rbac.jobs'] },
+            ],
+          },
+        ],
+      },
+      [policy('a', { spec: { pods: {} }, lastPassTime: minutesAgo(30), pods: { due: 2 } })],
+    ),
+    'no DaemonSet beside the Deployment of the chart': of({ agents: [] }),
+    "a threshold above the kubelet's": statusView(
+      [],
+      [
+        report('node-1', {
+          conditions: [
+            condition('KeepListAtRisk', 'True', { reason: 'ThresholdTooHigh', message: 'Set it lower' }),
+          ],
+        }),
+      ],
+    ),
     'a pattern that matches no image': statusView(
       [policy('a', { conditions: [condition('Accepted', 'True', unmatched)] })],
       [],
@@ -470,10 +511,10 @@ describe('as data', () => {
       report('m', { logs: { removableBytes: mib }, units: [freed(30)] }),
       report('n', { units: [freed(90)] }),
     ];
-    const common = { policies: 2, podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10 };
+    const common = { policies: 2, podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10, podsHeld: 0 };
     // The oldest of the policies and units.
     const podsDeletedSince = minutesAgo(60);
-    expect(statusView(policies, reports).totals).toEqual({
+    expect(statusView(policies, reports).totals).toMatchObject({
       ...{ ...common, podsDeletedSince, nodes: 2, reclaimableBytes: mib },
       ...{ reclaimedBytes: 2 * mib, reclaimedSince: minutesAgo(90) },
     });

@@ -401,6 +401,6 @@ test('one pass counts the reports of the nodes for the sums, for the remove list
   const [status] = env.written;
   expect(status?.nodes?.desired).toBe(1);
   const messages = status?.conditions.map(({ message }) => message).join('\n');
-  expect(messages).toContain('gone from 0 of 1 nodes, in use on 1');
+  expect(messages).toContain('gone from 0 of 1 node, in use on 1');
   expect(messages).toContain('no image on 1 node matches "b"');
 });
