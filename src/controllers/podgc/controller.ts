@@ -2,6 +2,7 @@ import { neededOwners, podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
+import { Changed } from '../../gc/changed.ts';
 import { isSkewed } from '../../gc/checks.ts';
 import { isOfObject } from '../../gc/api-failures.ts';
 import { FailureMemory } from '../../gc/failures.ts';
@@ -22,7 +23,7 @@ import { noPassBefore, observe, type Caches, type PodGcMemory } from './observe.
 import type { InForceByName } from '../../gc/hold.ts';
 import { rememberClosed } from './nodes.ts';
 import { planPodGc } from './plan.ts';
-import { countOf, notices, noticedBefore, passReports, type PlanCounts, type Noticed } from './report.ts';
+import { countOf, notices, noticedBefore, passReports, type PlanCounts } from './report.ts';
 import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */
@@ -47,11 +48,12 @@ export class PodGcController {
   #memory: PodGcMemory = noPassBefore;
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   readonly #marked = new MarkedPods();
-  #noticed: Noticed | undefined;
+  readonly #noticed = new Changed<string>();
   /** Whether the last pass ended before it had deleted all that was due. */
   #wasCut = false;
-  /** UIDs of the pods that were stuck in the last pass, and of those that it named. */
-  #stuck: { readonly all: ReadonlySet<string>; readonly named: ReadonlySet<string> } = noneStuck;
+  /** UIDs of the pods that were stuck in the last pass. */
+  #stuck: ReadonlySet<string> = new Set();
+  readonly #namedStuck = new Changed<string>();
 
   constructor(deps: PodGcDeps) {
     this.#deps = deps;
@@ -66,6 +68,7 @@ export class PodGcController {
     const observedAt = momentOf(clock);
     const [monotonicMs, now] = [observedAt.monotonicMs, new Date(observedAt.wallMs)];
     const openBreakers = this.#deps.openBreakers();
+    if (this.#memory === noPassBefore) this.#noticed.added(noticedBefore(ranked, openBreakers));
     const { facts, memory } = observe(this.#deps, ranked, this.#memory, {
       failedBefore: this.#failures.known((uid) => this.#deps.pods.items.has(uid), monotonicMs),
       openBreakers,
@@ -82,10 +85,10 @@ export class PodGcController {
     own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
     showBreakers(own, plan.policies);
-    const before = this.#noticed ?? noticedBefore(ranked, openBreakers);
-    const { events, noticed } = notices(before, plan, now);
-    this.#noticed = noticed;
-    for (const event of events) {
+    const noticed = notices(plan, now);
+    const unsaid = this.#noticed.added(noticed.map(({ key }) => key));
+    for (const { key, event } of noticed) {
+      if (!unsaid.has(key)) continue;
       recorder.record(event);
       log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
     }
@@ -130,7 +133,7 @@ export class PodGcController {
     const found = stuckPods(facts.pods, facts.nodes, new Date(observedAt.wallMs)).filter(
       ({ pod }) => !deleted.has(pod),
     );
-    const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.all.has(pod.uid);
+    const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.has(pod.uid);
     const isSure = found.every(isKnown) || (await this.#isClockSure(observedAt, signal));
     const stuck = isSure ? found : found.filter(isKnown);
     const byCause = Map.groupBy(stuck, ({ obstacle }) => obstacle.cause);
@@ -138,6 +141,7 @@ export class PodGcController {
     showStuck(own, counts);
     // The same pods in each pass, as long as they are stuck: a series needs its repetitions.
     const named = [...byCause.values()].flatMap((pods) => pods.slice(0, maxNamedStuck));
+    const unsaid = this.#namedStuck.added(uids(named));
     for (const one of named) {
       const { pod, obstacle } = one;
       const detail = stuckDetail(one);
@@ -146,13 +150,12 @@ export class PodGcController {
         uid: pod.uid,
         cause: obstacle.cause,
       };
-      if (!this.#stuck.named.has(pod.uid)) log.warn({ ...fields, detail }, 'pod is stuck');
+      if (unsaid.has(pod.uid)) log.warn({ ...fields, detail }, 'pod is stuck');
       recorder.record(podStuck(one, detail));
     }
     if (named.length < stuck.length && !stuck.every(isKnown))
       log.warn({ stuck: counts }, 'more pods are stuck than are named');
-    const uids = (pods: readonly StuckPod[]): ReadonlySet<string> => new Set(pods.map(({ pod }) => pod.uid));
-    this.#stuck = { all: uids(stuck), named: uids(named) };
+    this.#stuck = uids(stuck);
   }
 
   async #isClockSure(observedAt: Moment, signal: AbortSignal): Promise<boolean> {
@@ -223,7 +226,7 @@ export class PodGcController {
 /** Of each cause, the longest stuck. The other Events of a pass need most of the 200 that the recorder accepts at once. */
 const maxNamedStuck = 8;
 
-const noneStuck = { all: new Set<string>(), named: new Set<string>() };
+const uids = (pods: readonly StuckPod[]): ReadonlySet<string> => new Set(pods.map(({ pod }) => pod.uid));
 
 interface Planned {
   readonly facts: PodGcFacts;

@@ -97,39 +97,30 @@ function reportedHold(
   return { rulesId, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
 }
 
-/** Conditions that have been recorded already, so that it is not recorded again. */
-export interface Noticed {
-  readonly tripped: ReadonlySet<string>;
-  /** `rulesId` of policies. */
-  readonly held: ReadonlySet<string>;
+/** An Event of a pass that is recorded once, when its condition begins. */
+interface Notice {
+  /** Identifies the condition. */
+  readonly key: string;
+  readonly event: EventSpec;
 }
 
-/** What an earlier controller has recorded: the circuit breakers that it left open. */
-export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): Noticed => ({
-  held: new Set(),
-  tripped: new Set(policies.filter(({ name }) => open.has(name)).map(({ uid }) => uid)),
-});
+const keyOfOpen = ({ uid }: Pick<Policy, 'uid'>): string => `open ${uid}`;
 
-/** The Events of a pass besides those of its deletions: circuit breakers that opened, and large deletions that wait. Each is recorded once, when it begins. */
-export function notices(
-  noticed: Noticed,
-  plan: PodGcPlan,
-  now: Date,
-): { readonly events: readonly EventSpec[]; readonly noticed: Noticed } {
-  const open = plan.policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
-    percent === undefined ? [] : [{ policy, missingNodes, percent }],
+/** What an earlier controller has recorded: the circuit breakers that it left open. */
+export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): readonly string[] =>
+  policies.filter(({ name }) => open.has(name)).map(keyOfOpen);
+
+/** The Events of a pass besides those of its deletions: circuit breakers that are open, and large deletions that wait. */
+export function notices({ policies }: PodGcPlan, now: Date): readonly Notice[] {
+  const open = policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
+    percent === undefined
+      ? []
+      : [{ key: keyOfOpen(policy), event: tripped({ policy, missingNodes, percent }) }],
   );
-  const waiting = plan.policies.flatMap(({ holdLeftMs, ...verdicts }) =>
-    holdLeftMs === undefined ? [] : [{ ...verdicts, until: new Date(now.getTime() + holdLeftMs) }],
-  );
-  return {
-    events: [
-      ...open.filter(({ policy }) => !noticed.tripped.has(policy.uid)).map(tripped),
-      ...waiting.filter(({ policy }) => !noticed.held.has(policy.rulesId)).map(holding),
-    ],
-    noticed: {
-      tripped: new Set(open.map(({ policy }) => policy.uid)),
-      held: new Set(waiting.map(({ policy }) => policy.rulesId)),
-    },
-  };
+  const waiting = policies.flatMap(({ holdLeftMs, ...verdicts }) => {
+    if (holdLeftMs === undefined) return [];
+    const until = new Date(now.getTime() + holdLeftMs);
+    return [{ key: `hold ${verdicts.policy.rulesId}`, event: holding({ ...verdicts, until }) }];
+  });
+  return [...open, ...waiting];
 }
