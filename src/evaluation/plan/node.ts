@@ -220,10 +220,8 @@ const timesOf = (
 ): { readonly now: Date; readonly maxAges: MaxAges } =>
   usage !== undefined && usage.atMs > 0 ? { now: new Date(usage.atMs), maxAges } : { now, maxAges: anyAge };
 
-/** A pod whose eviction the agent would request, and the controller would deny or put off. */
-type RefusedPod<T extends PodTarget> = KeptPod<T>;
-
-const explainRefused = <T extends PodTarget>(refused: RefusedPod<T>, cause: EvictionCause): Why =>
+/** Explains a pod whose eviction the agent would request, and the controller would deny or put off. */
+const explainRefused = <T extends PodTarget>(refused: KeptPod<T>, cause: EvictionCause): Why =>
   explainKept(refused, causeText(cause));
 
 /** Applies the labels of namespaces as the controller does, which agents do not know, and its pace: it evicts `most` at a time. */
@@ -231,9 +229,9 @@ function rechecked<T extends PodTarget, E extends Planned<T>>(
   requested: readonly E[],
   namespaces: NodeFacts['namespaces'],
   most: number,
-): { readonly evictions: readonly E[]; readonly refused: readonly RefusedPod<E['target']>[] } {
+): { readonly evictions: readonly E[]; readonly refused: readonly KeptPod<E['target']>[] } {
   const evictions: E[] = [];
-  const refused: RefusedPod<E['target']>[] = [];
+  const refused: KeptPod<E['target']>[] = [];
   for (const eviction of requested) {
     const denied = judgeNamespace(eviction.target.namespace, namespaces);
     if (denied === undefined && evictions.length < most) evictions.push(eviction);
