@@ -1,24 +1,15 @@
 import type {
   CoreV1Event,
   EventsV1Event,
-  V1Affinity,
-  V1ContainerStatus,
   V1DaemonSet,
   V1Deployment,
+  V1Lease,
   V1ObjectMeta,
   V1Pod,
-  V1PodSpec,
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
 import { isFinished } from '../../api/pod-phase.ts';
-import {
-  asList,
-  asObject,
-  asObjects,
-  asText,
-  type JsonObject,
-  type Unchecked,
-} from '../../kube/codec/json.ts';
+import { asList, asObject, asObjects, asText, type Unchecked } from '../../kube/codec/json.ts';
 import type { KubeResponse } from '../../kube/http/transport.ts';
 import { holderPod, type HolderPod } from '../../kube/lease/record.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -36,129 +27,118 @@ export interface WorkloadWithArgs extends Workload {
 }
 
 export function workloadOf(kind: Workload['kind'], json: unknown): WorkloadWithArgs {
-  const { metadata, spec, status }: Unchecked<V1Deployment & V1DaemonSet> = asObject(json);
-  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
-  const labels = asObject(meta.labels);
-  const annotations = asObject(meta.annotations);
+  const { metadata, spec, status } = asObject<V1Deployment & V1DaemonSet>(json);
+  const { labels, annotations } = asObject(metadata);
   const { replicas = 1, template } = asObject(spec);
   const state = asObject(status);
-  const podSpec: Unchecked<V1PodSpec> = asObject(asObject(template)['spec']);
+  const podSpec = asObject(asObject(template).spec);
   const [container] = asObjects(podSpec.containers);
-  const failure = asObjects(state['conditions']).find(({ type }) => type === 'ReplicaFailure');
+  const failure = asObjects(state.conditions).find(({ type }) => type === 'ReplicaFailure');
   return {
+    ...identityOf(metadata),
     kind,
-    namespace: asText(meta.namespace),
-    name: asText(meta.name),
-    component: asText(labels['app.kubernetes.io/component']),
-    instance: asText(labels['app.kubernetes.io/instance']),
-    version: asText(labels['app.kubernetes.io/version']),
-    createdTime: asText(meta.creationTimestamp),
+    version: asText(asObject(labels)['app.kubernetes.io/version']),
     serviceAccount: asText(podSpec.serviceAccountName) || 'default',
-    desired: Number((kind === 'Deployment' ? replicas : state['desiredNumberScheduled']) ?? 0),
-    ready: Number((kind === 'Deployment' ? state['readyReplicas'] : state['numberReady']) ?? 0),
-    failure: asText(failure?.['message']),
+    desired: Number((kind === 'Deployment' ? replicas : state.desiredNumberScheduled) ?? 0),
+    ready: Number((kind === 'Deployment' ? state.readyReplicas : state.numberReady) ?? 0),
+    failure: asText(failure?.message),
     nodeSelector: textsOf(podSpec.nodeSelector),
-    tolerates: toleratedKeys(asObjects(podSpec.tolerations)),
-    admissionPolicies: asText(annotations[admissionAnnotation])
+    tolerates: toleratedKeys(asObjects(podSpec.tolerations).map(({ key }) => asText(key))),
+    admissionPolicies: asText(asObject(annotations)[admissionAnnotation])
       .split(',')
       .filter((one) => one !== ''),
-    noAgents: asText(annotations[noAgentsAnnotation]),
-    args: asList(container?.['args']).map(asText),
+    noAgents: asText(asObject(annotations)[noAgentsAnnotation]),
+    args: asList(container?.args).map(asText),
+  };
+}
+
+function identityOf(metadata: Unchecked<V1Pod>['metadata']) {
+  const { namespace, name, labels, creationTimestamp } = asObject<V1ObjectMeta>(metadata);
+  return {
+    namespace: asText(namespace),
+    name: asText(name),
+    component: asText(asObject(labels)['app.kubernetes.io/component']),
+    instance: asText(asObject(labels)['app.kubernetes.io/instance']),
+    createdTime: asText(creationTimestamp),
   };
 }
 
 const textsOf = (value: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(asObject(value)).map(([key, text]) => [key, asText(text)]));
 
-function toleratedKeys(tolerations: readonly Readonly<Record<string, unknown>>[]): Workload['tolerates'] {
-  const keys = tolerations.map(({ key }) => asText(key));
-  return keys.includes('') ? 'all' : keys;
-}
+const toleratedKeys = (keys: readonly string[]): Workload['tolerates'] => (keys.includes('') ? 'all' : keys);
 
 /** undefined = it has ended, or ends. */
 export function podOf(json: unknown): OwnPod | undefined {
-  const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
-  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
-  const { nodeName, affinity }: Unchecked<V1PodSpec> = asObject(spec);
+  const { metadata, spec, status } = asObject<V1Pod>(json);
   const { conditions, containerStatuses, phase } = asObject(status);
-  if (meta.deletionTimestamp !== undefined || isFinished({ phase: asText(phase) })) return undefined;
-  const labels = asObject(meta.labels);
-  const isTrue = (type: string): boolean =>
-    asObjects(conditions).some((one) => one['type'] === type && one['status'] === 'True');
-  const unscheduled = asObjects(conditions).find(
-    (one) => one['type'] === 'PodScheduled' && one['status'] === 'False',
-  );
+  const isEnding = asObject(metadata).deletionTimestamp !== undefined;
+  if (isEnding || isFinished({ phase: asText(phase) })) return undefined;
+  const conditionOf = (name: string, value: string) =>
+    asObjects(conditions).find((one) => one.type === name && one.status === value);
   const waiting = asObjects(containerStatuses)
-    .map(({ state }: Unchecked<V1ContainerStatus>) => asObject(asObject(state)['waiting']))
+    .map(({ state }) => asObject(asObject(state).waiting))
     .find(({ reason }) => reason !== undefined);
-  const why = waiting ?? unscheduled;
+  const why = waiting ?? conditionOf('PodScheduled', 'False');
   return {
-    namespace: asText(meta.namespace),
-    name: asText(meta.name),
-    component: asText(labels['app.kubernetes.io/component']),
-    instance: asText(labels['app.kubernetes.io/instance']),
-    nodeName: asText(nodeName) || wantedNode(affinity),
-    ready: isTrue('Ready'),
-    createdTime: asText(meta.creationTimestamp),
-    reason: asText(why?.['reason']),
-    message: asText(why?.['message']),
+    ...identityOf(metadata),
+    nodeName: asText(asObject(spec).nodeName) || wantedNode(spec),
+    ready: conditionOf('Ready', 'True') !== undefined,
+    reason: asText(why?.reason),
+    message: asText(why?.message),
   };
 }
 
 /** The pod of a DaemonSet that is not bound names its node in its affinity. */
-function wantedNode(affinity: unknown): string | undefined {
-  const { nodeAffinity }: Unchecked<V1Affinity> = asObject(affinity);
-  const required = asObject(asObject(nodeAffinity)['requiredDuringSchedulingIgnoredDuringExecution']);
-  const fields = asObjects(required['nodeSelectorTerms']).flatMap((term) => asObjects(term['matchFields']));
-  return asText(asList(fields.find(({ key }) => key === 'metadata.name')?.['values'])[0]) || undefined;
+function wantedNode(spec: Unchecked<V1Pod>['spec']): string | undefined {
+  const { nodeAffinity } = asObject(asObject(spec).affinity);
+  const required = asObject(asObject(nodeAffinity).requiredDuringSchedulingIgnoredDuringExecution);
+  const fields = asObjects(required.nodeSelectorTerms).flatMap((term) => asObjects(term.matchFields));
+  return asText(asList(fields.find(({ key }) => key === 'metadata.name')?.values)[0]) || undefined;
 }
 
 export function blockedOf(json: unknown): Blocked | undefined {
   const warning = warningOf(json);
-  const { regarding }: Unchecked<EventsV1Event> = asObject(json);
-  return warning && { ...warning, uid: asText(asObject(regarding)['uid']), pod: undefined };
+  const { regarding } = asObject<EventsV1Event>(json);
+  return warning && { ...warning, uid: asText(asObject(regarding).uid), pod: undefined };
 }
 
 /** undefined = it is not a warning. */
 export function warningOf(json: unknown): Warning | undefined {
-  const event: Unchecked<EventsV1Event & CoreV1Event> = asObject(json);
+  const event = asObject<EventsV1Event & CoreV1Event>(json);
   if (event.type !== 'Warning') return undefined;
-  const meta: Unchecked<V1ObjectMeta> = asObject(event.metadata);
   const { namespace, kind, name } = asObject(event.regarding);
-  const times = [asObject(event.series)['lastObservedTime'], event.deprecatedLastTimestamp, event.eventTime];
+  const times = [asObject(event.series).lastObservedTime, event.deprecatedLastTimestamp, event.eventTime];
   return {
     namespace: asText(namespace),
     kind: asText(kind),
     name: asText(name),
     reason: asText(event.reason),
     message: asText(event.note),
-    time: [...times, meta.creationTimestamp].map(asText).find((one) => one !== '') ?? '',
+    time: [...times, asObject(event.metadata).creationTimestamp].map(asText).find((one) => one !== '') ?? '',
   };
 }
 
 /** The pod of the holder, if the Lease names it. */
-export function podHolding({ metadata }: JsonObject, holderIdentity: string): HolderPod | undefined {
-  const annotations = textsOf(asObject(asObject(metadata)['annotations']));
+export function podHolding({ metadata }: Unchecked<V1Lease>, holderIdentity: string): HolderPod | undefined {
+  const annotations = textsOf(asObject(metadata).annotations);
   return holderPod({ metadata: { annotations }, spec: { holderIdentity } });
 }
 
-export function leaseOf(json: JsonObject, headers: KubeResponse['headers']): Lease {
-  const spec = asObject(json['spec']);
-  const holder = asText(spec['holderIdentity']);
+export function leaseOf(lease: Unchecked<V1Lease>, headers: KubeResponse['headers']): Lease {
+  const spec = asObject(lease.spec);
+  const holder = asText(spec.holderIdentity);
   return {
     holder,
-    holderNamespace: podHolding(json, holder)?.namespace,
-    acquiredTime: asText(spec['acquireTime']),
-    renewedTime: asText(spec['renewTime']),
-    termSeconds: Number(spec['leaseDurationSeconds'] ?? 0),
+    holderNamespace: podHolding(lease, holder)?.namespace,
+    acquiredTime: asText(spec.acquireTime),
+    renewedTime: asText(spec.renewTime),
+    termSeconds: Number(spec.leaseDurationSeconds ?? 0),
     readTime: asText(headers['date']) || clock.now().toISOString(),
   };
 }
 
-export const uidOf = (json: unknown): string => asText(asObject(asObject(json)['metadata'])['uid']);
-export const nameOf = (json: unknown): string => asText(asObject(asObject(json)['metadata'])['name']);
-
-export function policyNameOf(json: unknown): string {
-  const { spec }: Unchecked<V1ValidatingAdmissionPolicyBinding> = asObject(json);
-  return asText(asObject(spec)['policyName']);
-}
+export const uidOf = (json: unknown): string => asText(asObject(asObject<V1Pod>(json).metadata).uid);
+export const nameOf = (json: unknown): string => asText(asObject(asObject<V1Pod>(json).metadata).name);
+export const policyNameOf = (json: unknown): string =>
+  asText(asObject(asObject<V1ValidatingAdmissionPolicyBinding>(json).spec).policyName);

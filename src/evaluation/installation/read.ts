@@ -1,14 +1,6 @@
-import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import type { V1CustomResourceDefinition, V1Lease, V1SubjectAccessReview } from '@kubernetes/client-node';
 import { inJson, nodesResource, podCodec } from '../../kube/cache/resources.ts';
-import {
-  asList,
-  asObject,
-  asObjects,
-  asText,
-  parseJson,
-  type JsonObject,
-  type Unchecked,
-} from '../../kube/codec/json.ts';
+import { asList, asObject, asObjects, asText, parseJson, type Unchecked } from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
 import { agentRights, controllerRights, leaseRight, type Right } from '../../api/policy/needs.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
@@ -66,7 +58,7 @@ export async function readInstallation(
   const workloads = [...(controllers ?? []), ...(agents ?? [])];
   const isComplete = workloads.every(({ desired, ready }) => ready >= desired);
   const namespaces = [...new Set(workloads.map(({ namespace }) => namespace))];
-  const [shared, pods, warnings, missingRights] = await Promise.all([
+  const [leaseOfCluster, pods, warnings, missingRights] = await Promise.all([
     controllers === undefined || controllers.length === 0 ? read.lease(clusterLease) : undefined,
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
@@ -77,7 +69,7 @@ export async function readInstallation(
   return {
     controllers,
     agents,
-    clusterLease: shared,
+    clusterLease: leaseOfCluster,
     pods,
     warnings,
     missingRights,
@@ -150,25 +142,22 @@ class InstallationReader {
   }
 
   async pods(): Promise<readonly OwnPod[]> {
-    const found = await this.#listNamespaced('/api/v1', 'pods', podOf);
-    return found?.flatMap((one) => one ?? []) ?? [];
+    return (await this.#listNamespaced('/api/v1', 'pods', podOf)) ?? [];
   }
 
   async warnings(namespaces: readonly string[]): Promise<readonly Warning[]> {
     const lists = namespaces.map(async (namespace) => {
-      const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+      const path = inNamespace('/apis/events.k8s.io/v1', namespace, 'events');
       return await this.#list({ name: 'events', path, query: {} }, warningOf, `events in ${namespace}`);
     });
-    return (await Promise.all(lists)).flatMap((list) => list?.flatMap((one) => one ?? []) ?? []);
+    return (await Promise.all(lists)).flatMap((list) => list ?? []);
   }
 
   async blocked(): Promise<readonly Blocked[]> {
     const query = { fieldSelector: `reportingController=${reportingControllers.controller}` };
     const collection = { name: 'events', path: '/apis/events.k8s.io/v1/events', query };
     const found = await this.#list(collection, blockedOf, 'events of all namespaces');
-    const newest = (found ?? [])
-      .flatMap((one) => one ?? [])
-      .toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
+    const newest = (found ?? []).toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
     const pods = newest.filter(({ kind }) => kind === 'Pod').slice(0, maxBlockedPods);
     const read = new Map(await Promise.all(pods.map(async (one) => [one, await this.#podOf(one)] as const)));
     return newest.map((one) => ({ ...one, pod: read.get(one) }));
@@ -176,10 +165,8 @@ class InstallationReader {
 
   /** The pod of an Event: its problem may have ended. A right that is missing for this is not worth a line. */
   async #podOf({ namespace, name }: Warning): Promise<Blocked['pod']> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
-    const collection = { name: 'pods', path, query: { fieldSelector: `metadata.name=${name}` } };
     const codec = podCodec(() => new Set());
-    const resource = inJson(collection, (json) => codec.fromJson(json));
+    const resource = inJson(podNamed(namespace, name), (json) => codec.fromJson(json));
     try {
       const [pod] = await listObjects({ transport: this.#transport, resource }, this.#signal);
       return pod ?? 'gone';
@@ -242,11 +229,11 @@ class InstallationReader {
     const found = await this.#get(path, `customresourcedefinition ${name}.gc.dustpan.dev`);
     if (found === 'unread') return undefined;
     if (found === 'missing') return { name, isInstalled: false, unservedVersions: [] };
-    const { spec, status }: Unchecked<V1CustomResourceDefinition> = asObject(parseJson(found.body));
-    const served = asObjects(asObject(spec)['versions'])
-      .filter((version) => version['served'] === true)
-      .map((version) => asText(version['name']));
-    const stored = asList(asObject(status)['storedVersions']).map(asText);
+    const { spec, status } = asObject<V1CustomResourceDefinition>(parseJson(found.body));
+    const served = asObjects(asObject(spec).versions)
+      .filter((version) => version.served === true)
+      .map((version) => asText(version.name));
+    const stored = asList(asObject(status).storedVersions).map(asText);
     return { name, isInstalled: true, unservedVersions: stored.filter((one) => !served.includes(one)) };
   }
 
@@ -263,25 +250,21 @@ class InstallationReader {
   }
 
   async lease({ namespace, name }: Controller['leaseName']): Promise<Exclude<Controller['lease'], 'off'>> {
-    const scope = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}`;
-    const found = await this.#get(
-      `${scope}/leases/${encodeURIComponent(name)}`,
-      `lease ${namespace}/${name}`,
-    );
+    const path = `${inNamespace('/apis/coordination.k8s.io/v1', namespace, 'leases')}/${encodeURIComponent(name)}`;
+    const found = await this.#get(path, `lease ${namespace}/${name}`);
     if (found === 'unread') return 'unknown';
     if (found === 'missing') return undefined;
-    const json = asObject(parseJson(found.body));
-    const lease = leaseOf(json, found.headers);
-    return (await this.#isGone(json, lease.holder)) ? { ...lease, holder: '' } : lease;
+    const stored = asObject<V1Lease>(parseJson(found.body));
+    const lease = leaseOf(stored, found.headers);
+    return (await this.#isGone(stored, lease.holder)) ? { ...lease, holder: '' } : lease;
   }
 
   /** Whether the pod of the holder exists no more: after an uninstallation the Lease still names it. */
-  async #isGone(json: JsonObject, holder: string): Promise<boolean> {
-    const pod = podHolding(json, holder);
+  async #isGone(lease: Unchecked<V1Lease>, holder: string): Promise<boolean> {
+    const pod = podHolding(lease, holder);
     if (pod === undefined) return false;
-    const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods`;
-    const query = { fieldSelector: `metadata.name=${pod.name}` };
-    const found = await this.#list({ name: 'pods', path, query }, uidOf, `pods in ${pod.namespace}`);
+    const { namespace, name } = pod;
+    const found = await this.#list(podNamed(namespace, name), uidOf, `pods in ${namespace}`);
     return found?.every((uid) => uid !== pod.uid) === true;
   }
 
@@ -302,7 +285,8 @@ class InstallationReader {
     const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
     try {
       const response = await this.#transport.send({ method: 'POST', path, body }, this.#signal);
-      return asObject(asObject(parseJson(response.body))['status'])['allowed'] === true;
+      const { status } = asObject<V1SubjectAccessReview>(parseJson(response.body));
+      return asObject(status).allowed === true;
     } catch (err) {
       if (isForbidden(err)) return undefined;
       throw err;
@@ -312,13 +296,13 @@ class InstallationReader {
   async #listNamespaced<T>(
     group: string,
     name: string,
-    fromJson: (json: unknown) => T,
+    fromJson: (json: unknown) => T | undefined,
   ): Promise<readonly T[] | undefined> {
     const query = { labelSelector: ownLabel };
     const everywhere = `${name} of all namespaces`;
     const all = await this.#list({ name, path: `${group}/${name}`, query }, fromJson, everywhere);
     if (all !== undefined) return all;
-    const path = `${group}/namespaces/${encodeURIComponent(this.#namespace)}/${name}`;
+    const path = inNamespace(group, this.#namespace, name);
     const some = await this.#list({ name, path, query }, fromJson, `${name} in ${this.#namespace}`);
     // They may be in a namespace that the reader may not read.
     if (some === undefined || some.length === 0) return undefined;
@@ -327,18 +311,16 @@ class InstallationReader {
     return some;
   }
 
-  /** A kind that the API server does not have has no objects. */
+  /** Without the objects of which `fromJson` makes undefined. A kind that the API server does not have has no objects. */
   async #list<T>(
     collection: Parameters<typeof inJson>[0],
-    fromJson: (json: unknown) => T,
+    fromJson: (json: unknown) => T | undefined,
     what: string,
   ): Promise<readonly T[] | undefined> {
     const resource = inJson(collection, fromJson);
     try {
-      return await this.#unlessDenied(
-        listObjects({ transport: this.#transport, resource }, this.#signal),
-        what,
-      );
+      const list = listObjects({ transport: this.#transport, resource }, this.#signal);
+      return (await this.#unlessDenied(list, what))?.flatMap((one) => one ?? []);
     } catch (err) {
       if (isNotFound(err)) return [];
       throw err;
@@ -355,6 +337,15 @@ class InstallationReader {
     }
   }
 }
+
+const inNamespace = (group: string, namespace: string, name: string): string =>
+  `${group}/namespaces/${encodeURIComponent(namespace)}/${name}`;
+
+const podNamed = (namespace: string, name: string) => ({
+  name: 'pods',
+  path: inNamespace('/api/v1', namespace, 'pods'),
+  query: { fieldSelector: `metadata.name=${name}` },
+});
 
 /** Its roles name the Leases. */
 const leaseRightsOf = ({ lease, leaseName }: Controller): readonly Right[] =>
