@@ -3,29 +3,12 @@ import type { TopFacts, TopNode } from './facts.ts';
 import { earlierFirst, sumOf, timesOf, type SortValues } from './order.ts';
 
 /** A namespace in `-o json`, on the nodes in question; what is unknown is absent. */
-export interface NamespaceRow {
-  readonly name: string;
-  /** Nodes on which it is listed. */
-  readonly nodes: number;
-  readonly pods: number;
-  readonly bytes: number;
-  readonly layersBytes: number | undefined;
-  readonly volumesBytes: number | undefined;
-  readonly logsBytes: number | undefined;
-  /** Absent if unknown, or if nothing grows. */
-  readonly growthBytesPerHour: number | undefined;
-  /** Whether a node may have more of it: one that lists no namespaces, or not all, or has not measured all of its pods. */
-  readonly lowerBound: boolean;
-  /** The earliest of its nodes. */
-  readonly measuredTime: string | undefined;
-  /** Whether the values of a node are older than 15 minutes. */
-  readonly stale: boolean;
-}
+export type NamespaceRow = ReturnType<typeof namespaceRows>[number];
 
 export function namespaceRows(
   nodes: readonly TopNode[],
   { namespace, selected }: Pick<TopFacts, 'namespace' | 'selected'>,
-): readonly NamespaceRow[] {
+) {
   const parts = nodes.flatMap(({ usage, stale }) =>
     (usage?.namespaces ?? [])
       .filter(({ name }) => name === (namespace ?? name) && (selected?.has(name) ?? true))
@@ -38,16 +21,21 @@ export function namespaceRows(
     const growth = group.reduce((all, { growthBytesPerHour = 0 }) => all + growthBytesPerHour, 0);
     return {
       name,
+      /** Nodes on which it is listed. */
       nodes: group.length,
       pods: group.reduce((all, { pods }) => all + pods, 0),
       bytes: group.reduce((all, { bytes }) => all + bytes, 0),
       layersBytes: sumOf(group.map(({ layersBytes }) => layersBytes)),
       volumesBytes: sumOf(group.map(({ volumesBytes }) => volumesBytes)),
       logsBytes: sumOf(group.map(({ logsBytes }) => logsBytes)),
+      /** Absent if unknown, or if nothing grows. */
       growthBytesPerHour: growth > 0 ? growth : undefined,
+      /** Whether a node may have more of it: one that lists no namespaces, or not all, or has not measured all of its pods. */
       lowerBound:
         group.some(({ lowerBound }) => lowerBound) || incomplete.some((listed) => !listed.has(name)),
+      /** The earliest of its nodes. */
       measuredTime: timesOf(group.map(({ measuredTime }) => measuredTime))[0],
+      /** Whether the values of a node are older than 15 minutes. */
       stale: group.some(({ stale }) => stale),
     };
   });

@@ -4,28 +4,23 @@ import type { TopFacts, TopNode } from './facts.ts';
 import { earlierFirst, type SortValues } from './order.ts';
 
 /** A pod in `-o json`. Fields are those of the report; what is unknown is absent. */
-export interface PodRow extends NodeGCReportStatusUsagePod {
-  readonly node: string;
-  /** Of the limit; absent if a container has none. */
-  readonly usedPercent: number | undefined;
-  readonly measuredTime: string | undefined;
-  /** Whether the values are older than 15 minutes. */
-  readonly stale: boolean;
-}
+export type PodRow = ReturnType<typeof podRows>[number];
 
 /** The listed pods of a namespace or of all; with a selector, those that it selects. */
 export const podRows = (
   nodes: readonly TopNode[],
   { namespace, selected }: Pick<TopFacts, 'namespace' | 'selected'>,
-): readonly PodRow[] =>
+) =>
   nodes.flatMap(({ name: node, usage, stale }) =>
     (usage?.pods ?? [])
       .filter((pod) => pod.namespace === (namespace ?? pod.namespace) && (selected?.has(pod.uid) ?? true))
       .map((pod) => ({
         ...pod,
         node,
+        /** Of the limit; absent if a container has none. */
         usedPercent: percentOf(pod),
         measuredTime: usage?.measuredTime,
+        /** Whether the values are older than 15 minutes. */
         stale,
       })),
   );

@@ -14,7 +14,7 @@ export type TopView = TopRows & {
   /** What is unknown, and why. */
   readonly notes: readonly TopNote[];
   /** Of the nodes of `--node`; without it, for nodes those of the three that are full first. */
-  readonly forecasts: readonly TopForecast[];
+  readonly forecasts: ReturnType<typeof forecastsOf>;
 };
 
 type TopRows =
@@ -29,17 +29,6 @@ interface Rest {
   readonly count: number | undefined;
   /** Absent if unknown. */
   readonly bytes: number | undefined;
-}
-
-interface TopForecast {
-  readonly node: string;
-  readonly measuredTime: string | undefined;
-  /** Whether it is older than 15 minutes. */
-  readonly stale: boolean;
-  /** Absent if unknown, or if no disk is full within a week. */
-  readonly forecast: string | undefined;
-  /** The growth of the fullest disk that grows; absent if none is known to grow. */
-  readonly growthBytesPerHour: number | undefined;
 }
 
 export function topView(facts: TopFacts, question: TopQuestion, now: Date): TopView {
@@ -122,16 +111,16 @@ function measuredPods(
 const mostForecasts = 3;
 
 /** Those of the nodes that are full first. */
-function forecastsOf(
-  nodes: readonly TopNode[],
-  { kind, nodes: names }: Pick<TopQuestion, 'kind' | 'nodes'>,
-): readonly TopForecast[] {
+function forecastsOf(nodes: readonly TopNode[], { kind, nodes: names }: Pick<TopQuestion, 'kind' | 'nodes'>) {
   const forecasts = sortedBy(nodes.map(nodeRow), nodeSort, 'full').map(
     ({ name, measuredTime, stale, forecast, fileSystems }) => ({
       node: name,
       measuredTime,
+      /** Whether it is older than 15 minutes. */
       stale,
+      /** Absent if unknown, or if no disk is full within a week. */
       forecast,
+      /** Of the fullest disk that grows; absent if none is known to grow. */
       growthBytesPerHour: fileSystems.flatMap((disk) => disk.growthBytesPerHour ?? [])[0],
     }),
   );
