@@ -41,7 +41,7 @@ export function columns<T>(
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function aligned(text: string, size: number, right: boolean): string {
-  const cut = fitted(text, size);
+  const cut = shortened(text, size);
   return right ? cut.padStart(size) : cut.padEnd(size);
 }
 
@@ -49,7 +49,7 @@ function aligned(text: string, size: number, right: boolean): string {
  * The text, printable, in at most `size` characters. Its middle is cut out, between words where possible. The end is worth more than the start:
  * it is the name of an image with its tag, the file of a path, the random part of a pod's name.
  */
-export function fitted(given: string, size: number): string {
+export function shortened(given: string, size: number): string {
   const text = printable(given);
   if (text.length <= size) return text;
   const room = size - ellipsis.length;
@@ -120,7 +120,7 @@ export function paragraph(text: string, width: number): string[] {
   const margin = '  ';
   const words = printable(text)
     .split(' ')
-    .map((word) => fitted(word, width - margin.length));
+    .map((word) => shortened(word, width - margin.length));
   return wrapped(words.join(' '), width, margin).map((line) => line.replaceAll(hardSpace, ' '));
 }
 

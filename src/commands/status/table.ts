@@ -1,7 +1,7 @@
 import { chart, isStarting } from '../../evaluation/installation/problems.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { firstOf } from '../../gc/reasons/words.ts';
+import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { ageText, columns, paragraph, red, type Column } from '../../process/table.ts';
 import { isOfInstallation, type Trouble } from '../../evaluation/installation/trouble.ts';
 import type { StatusView } from './view.ts';
@@ -62,14 +62,12 @@ function verdictText(view: StatusView, now: Date): string {
         : // Without the UUID of the process.
           `controller ${version}, leader ${leader.replace(/_.*/, '')} for ${ageText(leaderSince, now)}`,
     ),
-    ...(agents ?? []).map(
-      ({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node', 'nodes')}`,
-    ),
+    ...(agents ?? []).map(({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node')}`),
     ...signs,
     ...(noAgents === null
       ? []
       : [`no agents on nodes: ${noAgents}, so spec.nodes of policies has no effect`]),
-    ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
+    ...(trouble.length > 0 ? [counted(trouble.length, 'problem')] : []),
   ];
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
   return `${[headline(view, now), ...parts].join('; ')}.${starting}`;
@@ -108,7 +106,7 @@ function totalLines(view: StatusView): readonly string[] {
   const { totals, nodes } = view;
   const { policies, podsDeleted, podsDeletedSince } = totals;
   const pods = [
-    counted(policies, 'policy', 'policies'),
+    policiesText(policies),
     `pods: ${dueText(totals)} ${podsDeleted} deleted by the present policies${sinceText(podsDeletedSince)}${ageMarks(view)}`,
   ];
   const ofPolicies = policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods;
@@ -119,7 +117,7 @@ function totalLines(view: StatusView): readonly string[] {
       : [
           nodes?.length === 0
             ? 'No agent has reported.'
-            : `${counted(totals.nodes, 'node', 'nodes')}: ${freedText(view)}`,
+            : `${counted(totals.nodes, 'node')}: ${freedText(view)}`,
         ]),
   ];
 }
@@ -192,4 +190,4 @@ const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
 /** To the minute. */
 const sinceText = (time: string | null, word = ' since'): string =>
   time === null ? '' : `${word} ${time.slice(0, 'YYYY-MM-DD'.length)} ${time.slice(11, 16)} UTC`;
-const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+const policiesText = (count: number): string => (count === 1 ? '1 policy' : `${count} policies`);

@@ -1,10 +1,10 @@
-import { firstOf } from '../../gc/reasons/words.ts';
+import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { Screen } from '../cli/live.ts';
 import {
   ageText,
   columns,
-  fitted,
+  shortened,
   longSpanText,
   paragraph,
   red,
@@ -116,7 +116,7 @@ function restLines(view: TopView): readonly string[] {
     return [`and ${count} more of the selected pods, which are not among the largest of these nodes`];
   const what = { TopNamespaces: 'namespace', TopPods: 'pod', TopImages: 'image' }[view.kind];
   const how = view.kind === 'TopPods' ? '' : ', counted on each node';
-  return [`and ${count} smaller ${what}${count === 1 ? '' : 's'}${how}: ${compactQuantityText(bytes)}`];
+  return [`and ${counted(count, `smaller ${what}`)}${how}: ${compactQuantityText(bytes)}`];
 }
 
 const unknown = '-';
@@ -195,7 +195,7 @@ function largestOn({ node: { largestNamespace: largest }, disk }: NodeLine): Nod
 function namespaceText(line: NodeLine, { width, isWide }: TopScreen): string {
   const name = largestOn(line)?.name ?? unknown;
   if (isWide || width === undefined) return name;
-  return width < wideEnough ? '' : fitted(name, 16);
+  return width < wideEnough ? '' : shortened(name, 16);
 }
 
 function namespaceLayout(

@@ -67,15 +67,8 @@ function severalAgents(agents: readonly Workload[]): readonly InstallationProble
     const names = same.map(({ namespace, name }) => `${namespace}/${name}`);
     const message =
       'Agents of several releases run on the same nodes: each removes as many images per pass as the policy permits, and they overwrite the report and the state of the node.';
-    return [
-      {
-        kind: 'Agent',
-        names,
-        reason: 'SeveralAgents',
-        message,
-        command: upgrade(last, '--set agent.enabled=false'),
-      },
-    ];
+    const command = upgrade(last, '--set agent.enabled=false');
+    return [{ kind: 'Agent', names, reason: 'SeveralAgents', message, command }];
   });
 }
 
@@ -97,27 +90,13 @@ function missingKinds({ kinds }: Installation): readonly InstallationProblem[] {
     const names = [`${name}.gc.dustpan.dev`];
     if (!isInstalled) {
       const message = 'The kind is not installed: without it dustpan removes nothing.';
-      return [
-        {
-          kind: 'CRD',
-          names,
-          reason: 'KindMissing',
-          message,
-          command: 'kubectl apply --server-side -f crds.yaml',
-        },
-      ];
+      const command = 'kubectl apply --server-side -f crds.yaml';
+      return [{ kind: 'CRD', names, reason: 'KindMissing', message, command }];
     }
     if (unservedVersions.length === 0) return [];
     const message = `Objects are stored in a version that is not served: ${unservedVersions.join(', ')}.`;
-    return [
-      {
-        kind: 'CRD',
-        names,
-        reason: 'VersionUnserved',
-        message,
-        command: `kubectl get crd ${names.join('')} -o yaml`,
-      },
-    ];
+    const command = `kubectl get crd ${names.join('')} -o yaml`;
+    return [{ kind: 'CRD', names, reason: 'VersionUnserved', message, command }];
   });
 }
 
@@ -201,23 +180,16 @@ function ofAgents(agents: Workload, found: Installation, now: Date): readonly In
 }
 
 function withoutRights(workload: Workload, found: Installation): readonly InstallationProblem[] {
-  const { kind, namespace, serviceAccount, name } = workload;
+  const { namespace, serviceAccount, name } = workload;
   const lacked = lackedBy(workload, found);
   if (!lacked.some(isIndispensable)) return [];
   const texts = new Set(lacked.map(rightText));
-  return [
-    {
-      kind: kind === 'Deployment' ? 'Controller' : 'Agent',
-      names: [`${namespace}/${name}`],
-      reason: 'MissingRights',
-      message: `Its ServiceAccount ${serviceAccount} may not ${[...texts].join(', ')}.`,
-      // The chart's roles were changed by somebody else, who now owns their fields.
-      command: upgrade(
-        workload,
-        '--set rbac.create=true --force-conflicts # Helm 3: without --force-conflicts',
-      ),
-    },
-  ];
+  const kind = workload.kind === 'Deployment' ? 'Controller' : 'Agent';
+  const names = [`${namespace}/${name}`];
+  const message = `Its ServiceAccount ${serviceAccount} may not ${[...texts].join(', ')}.`;
+  // The chart's roles were changed by somebody else, who now owns their fields.
+  const values = '--set rbac.create=true --force-conflicts # Helm 3: without --force-conflicts';
+  return [{ kind, names, reason: 'MissingRights', message, command: upgrade(workload, values) }];
 }
 
 const lackedBy = (
@@ -256,28 +228,23 @@ export function excludedNodes({
 }
 
 function unpinned(agents: Workload, { admissionPolicies }: Installation): readonly InstallationProblem[] {
-  const missing = agents.admissionPolicies.filter((one) => admissionPolicies?.includes(one) === false);
-  if (missing.length === 0) return [];
-  return [
-    {
-      kind: 'AdmissionPolicy',
-      names: missing,
-      reason: 'AdmissionPolicyMissing',
-      message:
-        'Without the policy and its binding, the token of an agent can write the reports of other nodes.',
-      command: upgrade(agents, '--set admissionPolicy.enabled=true'),
-    },
-  ];
+  const names = agents.admissionPolicies.filter((one) => admissionPolicies?.includes(one) === false);
+  if (names.length === 0) return [];
+  const message =
+    'Without the policy and its binding, the token of an agent can write the reports of other nodes.';
+  const command = upgrade(agents, '--set admissionPolicy.enabled=true');
+  return [{ kind: 'AdmissionPolicy', names, reason: 'AdmissionPolicyMissing', message, command }];
 }
 
-const podsOf = ({ pods }: Installation, { namespace, instance, kind }: Workload): readonly OwnPod[] =>
+const podsOf = ({ pods }: Installation, workload: Workload): readonly OwnPod[] =>
   pods.filter(
-    (pod) =>
-      pod.namespace === namespace && pod.instance === instance && pod.component === componentOf({ kind }),
+    ({ namespace, instance, component }) =>
+      namespace === workload.namespace &&
+      instance === workload.instance &&
+      component === componentOf(workload),
   );
 
-const componentOf = ({ kind }: Pick<Workload, 'kind'>): string =>
-  kind === 'Deployment' ? 'controller' : 'agent';
+const componentOf = ({ kind }: Workload): string => (kind === 'Deployment' ? 'controller' : 'agent');
 
 type Cause = Pick<InstallationProblem, 'reason' | 'message' | 'command' | 'since'>;
 
@@ -369,31 +336,23 @@ const refusals: readonly {
 function causeOfPod(pod: OwnPod, workload: Workload, { warnings }: Installation): Cause {
   const { namespace, name, reason, message } = pod;
   const describe = `kubectl -n ${namespace} describe pod ${name}`;
-  if (/^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/.test(reason))
-    return {
-      reason: 'Image',
-      message,
-      command: upgrade(workload, '--set image.registry=… --set image.tag=…'),
-    };
-  if (reason === 'CrashLoopBackOff')
-    return {
-      reason,
-      message: 'Its container has ended several times.',
-      command: `kubectl -n ${namespace} logs ${name} --previous --tail=20`,
-    };
+  if (/^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/.test(reason)) {
+    const command = upgrade(workload, '--set image.registry=… --set image.tag=…');
+    return { reason: 'Image', message, command };
+  }
+  if (reason === 'CrashLoopBackOff') {
+    const command = `kubectl -n ${namespace} logs ${name} --previous --tail=20`;
+    return { reason, message: 'Its container has ended several times.', command };
+  }
   if (reason !== '' && reason !== 'ContainerCreating') return { reason, message, command: describe };
   const mount = warnings.find(
     (one) => one.namespace === namespace && one.name === name && one.reason === 'FailedMount',
   );
   if (mount === undefined) return { reason: 'NotReady', message: 'The pod is not ready.', command: describe };
-  return mount.message.includes('hostPath')
-    ? {
-        reason: 'Path',
-        message: mount.message,
-        since: mount.time,
-        command: upgrade(workload, '--set platform=… # or agent.runtime, agent.hostPaths'),
-      }
-    : { reason: mount.reason, message: mount.message, since: mount.time, command: describe };
+  const failed = { message: mount.message, since: mount.time };
+  if (!mount.message.includes('hostPath')) return { ...failed, reason: mount.reason, command: describe };
+  const command = upgrade(workload, '--set platform=… # or agent.runtime, agent.hostPaths');
+  return { ...failed, reason: 'Path', command };
 }
 
 /** What holds up removals, by the reason of the controller's Event. */
@@ -406,8 +365,7 @@ const holdups: ReadonlyMap<string, string> = new Map([
 /** By the cause with which the note of the Event begins. */
 function stuckText(note: string): string {
   const cause = note.replace(/:.*/s, '');
-  const meaning = stuckMeanings[isStuckCause(cause) ? cause : 'Other'];
-  return `The pod was stuck. ${meaning}`;
+  return `The pod was stuck. ${stuckMeanings[isStuckCause(cause) ? cause : 'Other']}`;
 }
 
 const plainName = /^[a-z0-9.-]*$/;
@@ -424,7 +382,7 @@ interface Known extends Pick<Installation, 'nodes'> {
 /** Whether the cause of an Event has ended: its object is gone, its pod is not stuck any more, or no node requests its eviction. Unknown = it has not. */
 function hasEnded({ kind, name, uid, reason, pod }: Blocked, { nodes, requested, now }: Known): boolean {
   if (kind === 'Node') return nodes?.every((one) => one.name !== name) === true;
-  if (reason === 'EvictionBlocked' && isUnrequested(uid, requested)) return true;
+  if (reason === 'EvictionBlocked' && uid !== '' && requested?.has(uid) === false) return true;
   if (pod === undefined) return false;
   if (pod === 'gone' || (uid !== '' && pod.uid !== uid)) return true;
   return reason === 'PodStuck' && !mayBeStuck(pod, nodes, now);
@@ -435,9 +393,6 @@ function mayBeStuck(pod: PodFacts, nodes: Installation['nodes'], now: Date): boo
   if (nodes === undefined) return (pod.deletionAtMs ?? pod.wait) !== undefined;
   return stuckPods([pod], new Map(nodes.map((one) => [one.name, one])), now).length > 0;
 }
-
-const isUnrequested = (uid: string, requested: Known['requested']): boolean =>
-  uid !== '' && requested?.has(uid) === false;
 
 /** Removals that something outside of dustpan holds up, by the latest Event about each object. */
 export function blockedWork(

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { withCluster } from '../../../../src/process/config.ts';
 import { problemLine, UsageError } from '../../../../src/process/exit.ts';
 import { LenientCommand } from '../../../../src/process/option.ts';
-import { fitted, paragraph, wrapped } from '../../../../src/process/table.ts';
+import { shortened, paragraph, wrapped } from '../../../../src/process/table.ts';
 import { yamlText } from '../../../../src/process/yaml-text.ts';
 import type { Decision, PlanDocument } from '../../../../src/evaluation/plan/document.ts';
 import { planTable } from '../../../../src/commands/plan/table.ts';
@@ -135,7 +135,7 @@ describe('widths are measured after escaping', () => {
   test('of a text that is cut', () => {
     fc.assert(
       fc.property(hostileText, fc.integer({ min: 4, max: 40 }), (text, size) => {
-        expect(fitted(text, size).length).toBeLessThanOrEqual(size);
+        expect(shortened(text, size).length).toBeLessThanOrEqual(size);
       }),
     );
   });

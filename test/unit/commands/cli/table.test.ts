@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fitted } from '../../../../src/process/table.ts';
+import { shortened } from '../../../../src/process/table.ts';
 
 const nginx = 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f';
 const monorepo = 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p';
@@ -18,6 +18,6 @@ test('what is left of a text that does not fit', async () => {
       ['a node keeps both ends', 'ip-10-0-111-222.eu-west-1.compute.internal', 30],
       ['a path keeps its file', '/var/log/pods/web_api_0f9c2f9e/app/0.log', 30],
     ] as const
-  ).map(([name, text, size]) => `${name}: ${fitted(text, size)}\n`);
+  ).map(([name, text, size]) => `${name}: ${shortened(text, size)}\n`);
   await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/fitted.txt');
 });
