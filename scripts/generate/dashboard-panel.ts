@@ -7,13 +7,8 @@ export interface Panel {
   /** One of Grafana's units; default `short`. */
   readonly unit?: string;
   readonly stacked?: true;
-  readonly queries: readonly Query[];
-}
-
-export interface Query {
-  readonly expr: string;
-  /** `{{label}}` is replaced by the label's value. */
-  readonly legend: string;
+  /** By their legends, in which `{{label}}` is replaced by the label's value. */
+  readonly queries: Readonly<Record<string, string>>;
 }
 
 export interface Row {
@@ -26,10 +21,6 @@ export const controller = 'job="dustpan-controller",namespace=~"$namespace"';
 export const agent = 'job="dustpan-agent",namespace=~"$namespace",node=~"$node"';
 export const both = 'job=~"dustpan-(controller|agent)",namespace=~"$namespace"';
 
-/** One query. */
-export const one = (expr: string, legend: string): Pick<Panel, 'queries'> => ({
-  queries: [{ expr, legend }],
-});
 export const rate = (series: string): string => `rate(${series}[$__rate_interval])`;
 /** For rare events. */
 export const increase = (series: string): string => `increase(${series}[$__rate_interval])`;

@@ -1,4 +1,4 @@
-import type { Panel, Query, Row } from './dashboard-panel.ts';
+import type { Panel, Row } from './dashboard-panel.ts';
 import { dashboardRows } from './dashboard-rows.ts';
 
 const columns = 24;
@@ -88,7 +88,7 @@ function panelOf({
       overrides: [],
     },
     options: optionsOf(type),
-    targets: queries.map((query, i) => targetOf(query, i, type)),
+    targets: Object.entries(queries).map((query, i) => targetOf(query, i, type)),
   };
 }
 
@@ -105,7 +105,7 @@ function optionsOf(type: NonNullable<Panel['type']>): object {
   return { legend, tooltip: { mode: 'multi', sort: 'desc' } };
 }
 
-const targetOf = ({ expr, legend }: Query, i: number, type: string): object => ({
+const targetOf = ([legend, expr]: readonly [string, string], i: number, type: string): object => ({
   ...{ refId: String.fromCharCode(65 + i), datasource, editorMode: 'code', expr, legendFormat: legend },
   ...(type === 'stat' ? { instant: true, range: false } : { instant: false, range: true }),
 });

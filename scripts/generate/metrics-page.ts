@@ -63,7 +63,7 @@ function usersOf(name: string, rules: readonly AlertRule[]): readonly string[] {
   const alerts = rules.filter(({ expr }) => series.test(expr));
   const panels = dashboardRows
     .flatMap((row) => row.panels)
-    .filter(({ queries }) => queries.some(({ expr }) => series.test(expr)));
+    .filter(({ queries }) => Object.values(queries).some((expr) => series.test(expr)));
   return [
     ...alerts.map(({ alert }) => `[${alert}](../troubleshooting.md#${alert.toLowerCase()})`),
     ...panels.map(({ title }) => `the panel "${title}"`),
