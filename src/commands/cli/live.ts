@@ -35,23 +35,24 @@ export async function showLive<S, V extends object>(
   system: System,
 ): Promise<V | undefined> {
   const signal = stopSignal(() => undefined);
-  const printer = new Printer(live, config, system);
+  const print = printerOf(live, config, system);
+  let view: V | undefined;
   try {
     await usingCluster(config.kube, async (cluster) => {
-      await printer.print(await live.read(cluster, signal));
+      view = await print(await live.read(cluster, signal));
       // In a large cluster a read takes seconds: the pauses keep the load of the API server low.
       for (let pauseMs = pollMs; config.watch && !signal.aborted;) {
         await clock.sleep(pauseMs, signal);
         const startMs = clock.monotonicMs();
         const next = await live.read(cluster, signal).catch(warned(system, signal));
-        if (next !== undefined) await printer.print(next);
+        if (next !== undefined) view = await print(next);
         pauseMs = Math.max(pollMs, 10 * (clock.monotonicMs() - startMs));
       }
     });
   } catch (err) {
     if (!signal.aborted) throw err;
   }
-  return printer.view;
+  return view;
 }
 
 /** The default of procps' `watch`. */
@@ -69,42 +70,27 @@ const clearScreen = '\u001b[2J\u001b[H';
 const separators = { table: '\n', json: '', yaml: '---\n' };
 
 /** Prints each result that differs from the last one: in place on a terminal, else below it. */
-class Printer<S, V extends object> {
-  readonly #live: Live<S, V>;
-  readonly #config: LiveConfig;
-  readonly #system: System;
-  #shown = '';
-  #view: V | undefined;
-
-  constructor(live: Live<S, V>, config: LiveConfig, system: System) {
-    this.#live = live;
-    this.#config = config;
-    this.#system = system;
-  }
-
-  /** The last result. */
-  get view(): V | undefined {
-    return this.#view;
-  }
-
-  async print(state: S): Promise<void> {
-    const { viewOf, linesOf } = this.#live;
-    const { output, watch } = this.#config;
-    const { stdout } = this.#system;
+function printerOf<S, V extends object>(
+  { viewOf, linesOf }: Live<S, V>,
+  config: LiveConfig,
+  { stdout }: System,
+): (state: S) => Promise<V> {
+  let shown = '';
+  return async (state) => {
     const now = clock.now();
     const view = viewOf(state, now);
-    this.#view = view;
-    const { isInPlace, rows, width } = terminalOf(this.#config);
-    const text = await formatted(output, view, () => {
+    const { isInPlace, rows, width } = terminalOf(config);
+    const text = await formatted(config.output, view, () => {
       const lines = linesOf(view, { now, width }).slice(0, rows);
       return lines.map((line) => `${line}\n`).join('');
     });
-    const current = isInPlace || !watch ? text : JSON.stringify(view);
-    if (current === this.#shown) return;
-    const before = this.#shown === '' ? '' : separators[output];
-    this.#shown = current;
+    const current = isInPlace || !config.watch ? text : JSON.stringify(view);
+    if (current === shown) return view;
+    const before = shown === '' ? '' : separators[config.output];
+    shown = current;
     stdout((isInPlace ? clearScreen : before) + text);
-  }
+    return view;
+  };
 }
 
 /** `rows` undefined = all lines may be printed. */

@@ -1,7 +1,6 @@
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import { reportedUsage, type ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
-import type { Identified } from '../../kube/cache/objects.ts';
-import { inJson, metadataResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
+import { inJson, metadataResource, reportsPath } from '../../kube/cache/resources.ts';
 import { isDenied, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { Connected } from '../../process/connect.ts';
@@ -81,7 +80,7 @@ async function namesOf(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   try {
-    const objects = await listMetadata(transport, metadataResource({ name, path }), signal);
+    const objects = await listObjects({ transport, resource: metadataResource({ name, path }) }, signal);
     return new Set(objects.map((one) => one.name));
   } catch (cause) {
     if (isDenied(cause)) return undefined;
@@ -107,18 +106,13 @@ async function listSelected(
     pods: { name: 'pods', path: `/api/v1${scope}/pods` },
   }[kind];
   try {
-    const objects = await listMetadata(transport, metadataResource({ name, path, selector }), signal);
+    const resource = metadataResource({ name, path, selector });
+    const objects = await listObjects({ transport, resource }, signal);
     return new Set(objects.map((one) => (kind === 'pods' ? one.uid : one.name)));
   } catch (cause) {
     throw new Error(`listing ${name}`, { cause });
   }
 }
-
-const listMetadata = (
-  transport: KubeTransport,
-  resource: Resource<Identified>,
-  signal: AbortSignal,
-): Promise<readonly Identified[]> => listObjects({ transport, resource }, signal);
 
 /** Nothing if namespaces may not be listed. */
 async function refuseUnknownNamespace(

@@ -218,14 +218,7 @@ describe('tables', () => {
   });
 
   test('have ages in one unit', () => {
-    const times = [
-      minutesAgo(0.5),
-      minutesAgo(59.9),
-      minutesAgo(60),
-      minutesAgo(60 * 49),
-      minutesAgo(-5),
-      null,
-    ];
+    const times = [...[0.5, 59.9, 60, 60 * 49, -5].map(minutesAgo), null];
     expect(times.map((time) => ageText(time, now))).toEqual(['30s', '59m', '1h', '2d', '0s', '-']);
   });
 });
@@ -341,30 +334,6 @@ describe('problems', () => {
       ['GCPolicy old: NotObserved'],
     ],
     [
-      'nodes that have not reported within five minutes after a change of a policy',
-      [edited('old', 5, behind)],
-      [],
-      ['GCPolicy old: NodesBehind'],
-    ],
-    [
-      'no nodes that have not reported within five minutes after a change of a policy',
-      [edited('new', 4.9, behind)],
-      [],
-      [],
-    ],
-    [
-      'no nodes that have not reported within five minutes after the creation of a policy',
-      [{ ...policy('a', behind), metadata: created('new', 4.9) }],
-      [],
-      [],
-    ],
-    [
-      'nodes that have not reported within five minutes after the creation of a policy',
-      [{ ...policy('a', behind), metadata: created('old', 5) }],
-      [],
-      ['GCPolicy old: NodesBehind'],
-    ],
-    [
       'no nodes whose agents reported just before another policy was deleted, or this one changed',
       [policy('a', behind)],
       [
@@ -415,6 +384,14 @@ describe('problems', () => {
     ],
   ])('%s', (_, policies, reports, expected) => {
     expect(problems(policies, reports)).toEqual(expected);
+  });
+
+  test.each<readonly [string, (minutes: number) => GCPolicy]>([
+    ['a change of a policy', (minutes) => edited('a', minutes, behind)],
+    ['the creation of a policy', (minutes) => ({ ...policy('a', behind), metadata: created('a', minutes) })],
+  ])('nodes have five minutes to report after %s', (_, policyOf) => {
+    const found = [4.9, 5].map((minutes) => problems([policyOf(minutes)]));
+    expect(found).toEqual([[], ['GCPolicy a: NodesBehind']]);
   });
 
   test('the command for a right that the values of the chart leave out sets the value that grants it', () => {
