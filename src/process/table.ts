@@ -1,3 +1,4 @@
+import { sum } from '../runtime/sum.ts';
 import { printable } from '../runtime/text/printable.ts';
 
 export interface Column<T> {
@@ -37,8 +38,6 @@ export function columns<T>(
       .join(' '.repeat(gap));
   return [line(layout.map(({ title }) => title)), ...cells.map(line)];
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function aligned(text: string, size: number, right: boolean): string {
   const cut = shortened(text, size);

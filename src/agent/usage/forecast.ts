@@ -1,3 +1,4 @@
+import { sum } from '../../runtime/sum.ts';
 import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../../gc/growth.ts';
 import { podClasses, type DiskUse, type MeasuredUsage, type PodClass, type UsageClass } from './facts.ts';
 
@@ -203,8 +204,7 @@ function growersOf(
 }
 
 export function namespaceGrowth(name: string, { trends }: UsageHistory): number | undefined {
-  const grown = podClasses.map((one) => growthOf(trends, namespaceKey(name, one)));
-  const total = grown.reduce((all, one) => all + one, 0);
+  const total = sum(podClasses.map((one) => growthOf(trends, namespaceKey(name, one))));
   return total > 0 ? total : undefined;
 }
 

@@ -2,6 +2,7 @@ import { isSameFileSystem } from '../../api/file-system.ts';
 import { storageParts, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { isFresh, maxAges } from '../../gc/pod-evictions.ts';
+import { sum } from '../../runtime/sum.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import {
   podClasses,
@@ -222,5 +223,3 @@ function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly P
       : sum(collectable.map((bytes = 0) => bytes)) * scale,
   };
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

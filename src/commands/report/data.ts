@@ -1,6 +1,7 @@
 import { isInodes } from '../../api/node-pressure.ts';
 import type { Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectKey } from '../../evaluation/plan/changes.ts';
+import { sum } from '../../runtime/sum.ts';
 import type { IsShown } from '../../evaluation/plan/filter.ts';
 import { stuckIn } from '../../evaluation/plan/stuck.ts';
 import { unknownOf } from '../../evaluation/plan/unknown.ts';
@@ -37,7 +38,7 @@ export function freedText(share: Share): string {
   return bytes === 0 ? '?' : `≥ ${shortSizeText(bytes)}`;
 }
 
-export interface DiskUse {
+interface DiskUse {
   readonly node: string;
   /** Such as `imagefs`. */
   readonly name: string;
@@ -216,7 +217,7 @@ function dueOf(decisions: readonly Decision[], now: Date) {
     .map(([day, list]) => ({
       day,
       objects: list.length,
-      bytes: list.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+      bytes: sum(list.map(({ bytes }) => bytes ?? 0)),
     }))
     .toSorted((a, b) => (a.day < b.day ? -1 : 1));
 }

@@ -5,6 +5,7 @@ import type {
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { longSpanText } from '../../process/table.ts';
+import { sum } from '../../runtime/sum.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
@@ -14,7 +15,7 @@ const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs',
 
 /** The order in which a disk is drawn: classes, used bytes of no known class, bytes that the file system reserves, and free bytes. */
 export const diskParts = [...diskClasses, 'unknown', 'reserved', 'free'] as const;
-export type DiskPart = (typeof diskParts)[number];
+type DiskPart = (typeof diskParts)[number];
 
 /** What uses the disks of all nodes, and when they are full. */
 export type UsageData = NonNullable<ReturnType<typeof usageData>>;
@@ -101,8 +102,6 @@ function namespacesOf(usage: readonly ReportedUsage[]) {
     })
     .toSorted((a, b) => b.bytes - a.bytes || byText(a.name, b.name));
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** A stale value does not predict when a disk is full. */
 function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date) {

@@ -6,6 +6,7 @@ import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/pol
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, whyNoAgents, type Controller, type Workload } from '../../evaluation/installation/facts.ts';
 import { excludedNodes } from '../../evaluation/installation/problems.ts';
+import { sum } from '../../runtime/sum.ts';
 import { fullestFirst } from '../top/nodes.ts';
 import { signsOf, type Signs } from '../../evaluation/installation/signs.ts';
 import {
@@ -108,7 +109,6 @@ type PolicyRow = ReturnType<typeof policyRow>;
 
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 const orZero = (count: number | undefined): number => count ?? 0;
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function policyRow(
   policy: Policy | InvalidPolicy,

@@ -1,5 +1,6 @@
 import type { SortField } from './command.ts';
 import type { TopNode } from './facts.ts';
+import { sum } from '../../runtime/sum.ts';
 import { earlierFirst, timesOf, type SortValues } from './order.ts';
 
 /** An image in `-o json`, on the nodes in question; what is unknown is absent. */
@@ -26,7 +27,7 @@ export function imageRows(nodes: readonly TopNode[]) {
       /** Of one copy; the largest, if they differ. */
       sizeBytes: Math.max(...on.map(({ bytes }) => bytes)),
       /** Of all copies. */
-      bytes: on.reduce((all, { bytes }) => all + bytes, 0),
+      bytes: sum(on.map(({ bytes }) => bytes)),
       /** Of the copies that nothing uses, and that neither a pin nor the policy protects. */
       gainBytes: on.reduce((all, { bytes, inUse, kept }) => (inUse || kept ? all : all + bytes), 0),
       /** Since when the copies that are unused now are all unused; absent if all are in use. */

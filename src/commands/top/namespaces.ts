@@ -1,5 +1,6 @@
 import type { SortField } from './command.ts';
 import type { TopFacts, TopNode } from './facts.ts';
+import { sum } from '../../runtime/sum.ts';
 import { earlierFirst, sumOf, timesOf, type SortValues } from './order.ts';
 
 /** A namespace in `-o json`, on the nodes in question; what is unknown is absent. */
@@ -18,13 +19,13 @@ export function namespaceRows(
     .filter(({ usage }) => usage?.namespaces === undefined || usage.otherNamespaces !== undefined)
     .map(({ usage }) => new Set(usage?.namespaces?.map(({ name }) => name)));
   return [...Map.groupBy(parts, ({ name }) => name)].map(([name, group]) => {
-    const growth = group.reduce((all, { growthBytesPerHour = 0 }) => all + growthBytesPerHour, 0);
+    const growth = sum(group.map(({ growthBytesPerHour = 0 }) => growthBytesPerHour));
     return {
       name,
       /** Nodes on which it is listed. */
       nodes: group.length,
-      pods: group.reduce((all, { pods }) => all + pods, 0),
-      bytes: group.reduce((all, { bytes }) => all + bytes, 0),
+      pods: sum(group.map(({ pods }) => pods)),
+      bytes: sum(group.map(({ bytes }) => bytes)),
       layersBytes: sumOf(group.map(({ layersBytes }) => layersBytes)),
       volumesBytes: sumOf(group.map(({ volumesBytes }) => volumesBytes)),
       logsBytes: sumOf(group.map(({ logsBytes }) => logsBytes)),

@@ -6,6 +6,7 @@ import { namespaceRows, namespaceSort, type NamespaceRow } from './namespaces.ts
 import { nodeRow, nodeSort, type NodeRow } from './nodes.ts';
 import { notesOf, type TopNote } from './notes.ts';
 import { sortedBy } from './order.ts';
+import { sum } from '../../runtime/sum.ts';
 import { podRows, podSort, type PodRow } from './pods.ts';
 
 /** `dustpan top -o json`: the usage that agents reported last. Times are RFC 3339; what is unknown is absent. */
@@ -75,8 +76,8 @@ interface Part {
 }
 
 const added = (parts: readonly (Part | undefined)[]) => ({
-  count: parts.reduce((all, part) => all + (part?.count ?? 0), 0),
-  bytes: parts.reduce((all, part) => all + (part?.bytes ?? 0), 0),
+  count: sum(parts.map((part) => part?.count ?? 0)),
+  bytes: sum(parts.map((part) => part?.bytes ?? 0)),
 });
 
 /** The sizes of pods that are selected by their labels are unknown if they are not listed. */

@@ -1,0 +1,2 @@
+/** 0 for none. */
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
