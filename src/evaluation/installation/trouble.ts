@@ -117,16 +117,11 @@ const ofNodes = ({ nodes, reports = [] }: NodesFacts, now: Date): readonly Named
 
 /** Worst first; the same problem of several objects is listed once. */
 function grouped(shown: readonly Named[]): readonly Trouble[] {
-  const groups = new Map<string, [Named, ...Named[]]>();
-  for (const one of shown.toSorted((a, b) => rank(a) - rank(b))) {
-    const key = JSON.stringify([one.severity, one.kind, one.reason, one.message]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [one]);
-    // The command is that of the first name.
-    else if (one.name < group[0].name) group.unshift(one);
-    else group.push(one);
-  }
-  return [...groups.values()].map(troubleOf);
+  const groups = Map.groupBy(
+    shown.toSorted((a, b) => rank(a) - rank(b)),
+    ({ severity, kind, reason, message }) => JSON.stringify([severity, kind, reason, message]),
+  );
+  return [...groups.values()].flatMap(troubleOf);
 }
 
 /** The UIDs of the pods whose eviction the nodes request; undefined = not all are known. */
@@ -142,17 +137,18 @@ function requestedBy(reports: readonly NodeGCReport[] | undefined): ReadonlySet<
 const nameOf = ({ metadata }: GCPolicy | NodeGCReport): string => metadata?.name ?? '';
 const rank = ({ severity }: Found): number => severities.indexOf(severity);
 
-function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
-  const [{ kind, reason, message, command }] = group;
-  return {
+function troubleOf(group: readonly Named[]): readonly Trouble[] {
+  const byName = group.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  // The command is that of the first name.
+  return byName.slice(0, 1).map(({ kind, reason, message, command }) => ({
     kind,
     reason,
     message,
     command,
-    names: group.map(({ name }) => name).toSorted(),
+    names: byName.map(({ name }) => name),
     since: earliest(group.map(({ since }) => since)),
-    reportTime: earliest(group.map((one) => one.reportTime)),
-  };
+    reportTime: earliest(group.map(({ reportTime }) => reportTime)),
+  }));
 }
 
 /** The first of RFC 3339 times; null = none is known. */
