@@ -92,8 +92,7 @@ function containersOf(
 ): NodeGCReportStatus['containers'] {
   // Cut first: an id is compared with that of the report.
   const own = fitStatus({ containers: { lastRemoved: lastRemoved.others.map(removedOf) } });
-  /* v8 ignore next -- @preserve: what is cut keeps its fields */
-  const removed = continued(own.containers?.lastRemoved ?? [], reported);
+  const removed = continued(own.containers.lastRemoved, reported);
   if (containers === undefined && removed.length === 0) return undefined;
   return { ...containers?.containers, lastRemoved: removed.length === 0 ? undefined : removed };
 }
