@@ -34,14 +34,14 @@ test('kubectl get prints the columns of the custom resource, from a list and for
   const one = (await read(`${gc}/gcpolicies/columns`, tableType)) as Table;
   expect(one.kind).toBe('Table');
   const heads = [
-    ...'Name Mode Priority Accepted Degraded Nodes Desired Due Deleted Reason'.split(' '),
-    ...['Last Pass', 'Age'],
+    ...'Name Mode Priority Accepted Degraded Nodes Desired Due'.split(' '),
+    ...['On Hold', 'Deleted', 'Reason', 'Last Pass', 'Age'],
   ];
   expect(one.columnDefinitions.map(({ name }) => name)).toEqual(heads);
-  const wide = ['Desired', 'Due', 'Deleted', 'Reason', 'Last Pass'];
+  const wide = ['Desired', 'Due', 'On Hold', 'Deleted', 'Reason', 'Last Pass'];
   expect(one.columnDefinitions.filter(({ priority }) => priority > 0).map(({ name }) => name)).toEqual(wide);
   const age = expect.stringMatching(/^\d+[sm]$/) as unknown;
-  const cells = ['columns', 'Enforce', 7, 'True', null, null, null, null, null, 'Ready', age];
+  const cells = ['columns', 'Enforce', 7, 'True', null, null, null, null, null, null, 'Ready', age];
   expect(one.rows.map((row) => row.cells)).toEqual([[...cells, age]]);
   expect(one.rows[0]?.object.metadata.name).toBe('columns');
   const all = (await read(`${gc}/gcpolicies`, tableType)) as Table;

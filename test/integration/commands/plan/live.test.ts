@@ -69,8 +69,23 @@ describe('nodes that were not read', () => {
     return { code, text: stdout.replaceAll(/\s+/g, ' ') };
   };
 
+  /** A Deployment of the controller, as the chart installs it. */
+  const deployment = (annotations: Readonly<Record<string, string>>) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    status: { readyReplicas: 1 },
+    metadata: {
+      namespace: 'dustpan-system',
+      name: 'dustpan-controller',
+      labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
+      annotations,
+    },
+    spec: { template: { spec: { containers: [{ args: ['--leader-elect=false'] }] } } },
+  });
+
   test('leave a policy of a file open, and the comparison, for 0 with --exit-code', async () => {
     const { store, kubeconfigFile } = await start();
+    store.apply(deployment({}));
     store.apply(policyOf('Enforce', { terminated: { threshold: 9 } }));
     input.use();
     input.write('policy.json', images);
@@ -97,15 +112,7 @@ describe('nodes that were not read', () => {
   test('leave nothing open where agents are left out on purpose', async () => {
     const { store, kubeconfigFile } = await start();
     store.apply(images);
-    store.apply({
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', status: { readyReplicas: 1 } },
-      metadata: {
-        ...{ namespace: 'dustpan-system', name: 'dustpan-controller' },
-        labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
-        annotations: { 'gc.dustpan.dev/no-agents': 'Autopilot rejects them' },
-      },
-      spec: { template: { spec: { containers: [{ args: ['--leader-elect=false'] }] } } },
-    });
+    store.apply(deployment({ 'gc.dustpan.dev/no-agents': 'Autopilot rejects them' }));
     const { unknown, notes } = await planned([`--kubeconfig=${kubeconfigFile}`]);
     expect(unknown).toEqual([]);
     expect(notes.join()).toContain('No agents on nodes: Autopilot rejects them, so spec.nodes');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { nextStep, resultAfter } from '../../../../src/agent/nodepressure/demands.ts';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { StoragePod } from '../../../../src/api/local-storage.ts';
-import type { ReclaimResult } from '../../../../src/api/node-pressure.ts';
+import { noContainers, type ReclaimResult } from '../../../../src/api/node-pressure.ts';
 import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now, selectingAll } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
@@ -25,6 +26,31 @@ const pods = [small, big];
 const used = usage({
   big: { containers: { main: { layer: 10, logs: 20 } } },
   small: { containers: { main: { layer: 5, logs: 5 } } },
+});
+
+test('a disk that neither containers nor images use has nothing to remove', () => {
+  const demand = {
+    signal: 'nodefs.available',
+    threshold: '10%',
+    wanted: mib,
+    until: mib,
+    kubeletInMs: undefined,
+    containers: false,
+    logs: true,
+    images: false,
+  } as const;
+  expect(nextStep(demand, mib, { planned: noContainers })).toEqual({ result: 'Exhausted' });
+});
+
+test.each<[containers: ReclaimResult | undefined, images: ReclaimResult, result: ReclaimResult]>([
+  [undefined, 'Exhausted', 'Exhausted'],
+  [undefined, 'Ungoverned', 'Ungoverned'],
+  ['MoreLeft', 'Exhausted', 'MoreLeft'],
+  ['MoreLeft', 'Ungoverned', 'MoreLeft'],
+  ['Exhausted', 'Ungoverned', 'Ungoverned'],
+  ['MoreLeft', 'Enough', 'Enough'],
+])('a pass over containers with %s, then one over images with %s: %s', (containers, images, result) => {
+  expect(resultAfter(containers === undefined ? {} : { containers }, images)).toBe(result);
 });
 
 test('a threshold that an empty disk would not meet removes nothing, and another one still does', () => {

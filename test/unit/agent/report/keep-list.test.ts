@@ -32,6 +32,7 @@ test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
     tooHigh,
   ],
   ['the high threshold of the kubelet', by({ kubeletHighThresholdPercent: 85 }), tooHigh],
+  ['no high threshold of its own', by({ highThresholdPercent: 100 }), tooHigh],
   ['image GC of the kubelet off', by({ kubeletHighThresholdPercent: 100 }), ahead],
   ['too many kept images', kept(95 * gib), 'True KeepListTooLarge'],
   ['image disk near its signal', { imageDisk: disk(84) }, near],

@@ -284,6 +284,11 @@ test('a critical pod is not read again, nor after a cache was not complete', asy
   Object.assign(env.pods, { synced: true, items });
   await env.pass();
   expect(env.evictions.requests).toEqual(['get a']);
+  env.request();
+  await env.pass();
+  env.request(evictionRequest('a'));
+  await env.pass();
+  expect(env.evictions.requests).toEqual(['get a', 'get a']);
 });
 
 test('metrics count requested pods and reasons to keep them', async () => {

@@ -201,6 +201,17 @@ describe('the conditions', () => {
   });
 });
 
+test.each([
+  [1, '1 of 3 nodes is degraded; see their NodeGCReports'],
+  [2, '2 of 3 nodes are degraded; see their NodeGCReports'],
+])('%d degraded nodes are counted', (count, message) => {
+  const names = ['node-1', 'node-2', 'node-3'];
+  const reports = names.map((name, i) => nodeReport(name, { degraded: i < count }));
+  const nodes = rollUpNodes([ofNodes], { nodes: names.map((name) => node(name)), reports }, now);
+  const status = statusOf({ policy: ofNodes, nodes: nodes.get('uid-default') });
+  expect(conditionOf(status, 'Degraded')?.message).toBe(message);
+});
+
 describe('before the first pass of a controller that has just started', () => {
   const open = statusOf({ report: passReport({ missingNodes: 5, trippedPercent: 50 }) });
   const observed = { nodes: [node('node-1')], reports: [nodeReport('node-1', { degraded: true })] };
@@ -406,6 +417,9 @@ describe('the condition ImagesRemoved', () => {
       message:
         'The policy is valid; no image on 40 nodes matches "c" of nodes.imageGC.remove, and no removal for it is known',
     });
+    expect(accepted([never, one('a', { matched: false })])?.message).toContain(
+      'matches "c", "a" of nodes.imageGC.remove, and no removal for them is known',
+    );
     for (const matching of [one('c'), one('c', { matched: false, gone: 39, untagged: 1 })])
       expect(accepted([matching])?.reason).toBe('Valid');
   });
