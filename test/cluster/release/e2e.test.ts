@@ -187,7 +187,7 @@ describe('with a policy that enforces, without a restart', () => {
     await expect
       .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), eventually)
       .toEqual([
-        'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | DELETED | REASON | LAST PASS | AGE',
+        'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | ON HOLD | DELETED | REASON | LAST PASS | AGE',
         expect.stringMatching(
           `^quick \\| Enforce \\| 100 \\| True \\| False \\| 1 \\| 1 \\| 0 \\| ${deleted.length} \\| AsPlanned \\| \\w+ \\| \\w+$`,
         ),
