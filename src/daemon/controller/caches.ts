@@ -84,6 +84,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const namespaces = reflect(namespacesResource(), checkReady);
   const nodeReports = reportCache(reflect, deps);
   const { jobs, replicaSets } = ownerCaches(reflect, deps.onReady);
+  const all = [policies, pods.reflector, nodes, namespaces, nodeReports, jobs, replicaSets];
   return {
     pods,
     nodes,
@@ -93,7 +94,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
     nodeReports,
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),
-    all: [policies, pods.reflector, nodes, namespaces, nodeReports, jobs, replicaSets],
+    all,
     checks: [
       policies.check('gcpolicies'),
       pods.reflector.check('pods'),
@@ -102,9 +103,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
       nodeReports.reflector.laterCheck('nodegcreports'),
     ],
     retryExcept: (missing) => {
-      const owners = [jobs, replicaSets];
-      for (const one of [policies, pods.reflector, nodes, namespaces, nodeReports.reflector, ...owners])
-        if (!missing.some(({ resource }) => resource === one.resource)) one.retry();
+      for (const one of all) if (!missing.some(({ resource }) => resource === one.resource)) one.retry();
     },
     run: async (signal) => {
       const always = [operator, nodes, namespaces].map((one) => one.run(signal));

@@ -113,6 +113,10 @@ export class ReportCache extends PartialCache<NodeReportFacts> implements Cache 
     return this.reflector.state === 'missing' ? undefined : this.reflector.stale;
   }
 
+  retry(): void {
+    this.reflector.retry();
+  }
+
   /** Keeps the usage from now on, or no longer. Returns false if it is missing: then the reports are listed again. */
   keepUsage(isNeeded: boolean): boolean {
     const isNew = isNeeded && !this.#keepsUsage;
