@@ -199,23 +199,25 @@ const sumsOf: Readonly<Record<Unit, readonly ('warned' | 'bytes')[]>> = {
   nodepressure: ['warned', 'bytes'],
 };
 
-/** In the state Unknown, a count of 0 is not known. */
-export const countIn = (state: string | undefined, count: number): number | null =>
-  state === 'Unknown' && count === 0 ? null : count;
+/** The counts of totals. In the state Unknown, a count of 0 is not known. */
+export function countsIn(
+  state: string | undefined,
+  { planned, kept, waiting, reasons }: ReturnType<typeof summarize>,
+): Pick<Totals, 'planned' | 'kept' | 'waiting' | 'reasons'> {
+  const known = (count: number): number | null => (state === 'Unknown' && count === 0 ? null : count);
+  return { planned: known(planned), kept: known(kept), waiting: known(waiting), reasons };
+}
 
 export function totalsOf(
   { unit, node, state }: Pick<Totals, 'unit' | 'node'> & { readonly state?: string | undefined },
   decisions: Iterable<Planned>,
 ): Totals {
-  const { planned, kept, waiting, reasons, ...sums } = summarize(decisions);
-  const more = Object.fromEntries(sumsOf[unit].map((sum) => [sum, sums[sum]]));
+  const summary = summarize(decisions);
+  const more = Object.fromEntries(sumsOf[unit].map((sum) => [sum, summary[sum]]));
   return {
     unit,
     node,
-    planned: countIn(state, planned),
-    kept: countIn(state, kept),
-    waiting: countIn(state, waiting),
-    reasons,
+    ...countsIn(state, summary),
     ...more,
     ...(state !== undefined && { state }),
   };

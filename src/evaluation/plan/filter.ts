@@ -4,7 +4,7 @@ import { summarize } from '../../gc/summary.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import { byName, partText, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { UsageError } from '../../process/exit.ts';
-import { countIn, type Decision, type PlanDocument, type Totals } from './document.ts';
+import { countsIn, type Decision, type PlanDocument, type Totals } from './document.ts';
 
 /** The pods that a command shows, with what belongs to them on nodes; undefined = all. */
 export interface PodFilter {
@@ -102,7 +102,7 @@ const placeOf = (one: Decision): string => `${one.unit}/${nodeOf(one) ?? ''}`;
 function totalsOf(decisions: readonly Decision[], whole: PlanDocument): Totals {
   const [first] = decisions;
   if (first === undefined) throw new Error('a group is never empty');
-  const { planned, kept, waiting, reasons, bytes } = summarize(
+  const summary = summarize(
     decisions.map(({ verdict, reason, bytes: size, eligibleAt }) => ({
       verdict,
       reason,
@@ -116,11 +116,8 @@ function totalsOf(decisions: readonly Decision[], whole: PlanDocument): Totals {
   return {
     unit,
     node,
-    planned: countIn(state, planned),
-    kept: countIn(state, kept),
-    waiting: countIn(state, waiting),
-    reasons,
+    ...countsIn(state, summary),
     ...(state === 'Unknown' && { state }),
-    bytes,
+    bytes: summary.bytes,
   };
 }

@@ -59,9 +59,16 @@ function policyNotes({ policies }: PlanFacts): readonly string[] {
   });
 }
 
+/** The owners that decide about pods of these policies. The controller keeps pods whose owners it may not list. */
+export const decidingOwners = (
+  { isBlindToOwners }: Pick<PlanFacts, 'isBlindToOwners'>,
+  policies: NonNullable<PlanFacts['policies']>,
+): ReturnType<typeof neededOwners> =>
+  isBlindToOwners === true ? { jobs: false, replicaSets: false } : neededOwners(policies);
+
 function clusterNotes(facts: PlanFacts): readonly string[] {
-  const { policies = [], pods, nodes, namespaces, jobs, replicaSets, isBlindToOwners } = facts;
-  const needed = isBlindToOwners === true ? { jobs: false, replicaSets: false } : neededOwners(policies);
+  const { policies = [], pods, nodes, namespaces, jobs, replicaSets } = facts;
+  const needed = decidingOwners(facts, policies);
   const consequences = [
     ['Pods', pods, 'no pod is deleted or counts as gone, and no image is removed'],
     [

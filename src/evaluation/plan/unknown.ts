@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { neededOwners } from '../../api/policy/matching.ts';
 import { nodeGovernance } from '../../api/policy/node-governance.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Changes, PlanDocument, Unknown } from './document.ts';
-import { partUnknowns, rulesOf, type Rules } from './notes.ts';
+import { decidingOwners, partUnknowns, rulesOf, type Rules } from './notes.ts';
 
 /** The objects of which these facts do not show whether a policy would remove them; `ofPods`: only pods and what belongs to them on nodes. */
 export function unknownIn(facts: PlanFacts, ofPods: boolean): readonly Unknown[] {
@@ -20,16 +19,13 @@ export function unknownIn(facts: PlanFacts, ofPods: boolean): readonly Unknown[]
 }
 
 function arePodsUnknown(policy: Policy, facts: PlanFacts): boolean {
-  const { pods, nodes, namespaces, jobs, replicaSets, part, isBlindToOwners } = facts;
+  const { pods, nodes, namespaces, jobs, replicaSets, part } = facts;
   if (policy.pods === undefined) return false;
   if (pods === undefined || namespaces === undefined || part !== undefined) return true;
   const { orphaned, outOfService } = policy.pods;
   if (nodes === undefined && (orphaned !== undefined || outOfService)) return true;
-  const needed = neededOwners([policy]);
-  const lacksOwners =
-    (needed.jobs && jobs === undefined) || (needed.replicaSets && replicaSets === undefined);
-  // What the controller may not list, it keeps.
-  return lacksOwners && isBlindToOwners !== true;
+  const needed = decidingOwners(facts, [policy]);
+  return (needed.jobs && jobs === undefined) || (needed.replicaSets && replicaSets === undefined);
 }
 
 /** Nodes that a policy governs, and that were not read, or not wholly. */
