@@ -13,7 +13,7 @@ import type { LogListing } from '../../node/logs/list.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
+import { PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
 import {
   containerFailures,
   recordLateContainer,
@@ -55,8 +55,7 @@ export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved
 export class ContainerGcManager {
   readonly #deps: ContainerGcDeps;
   #sightings: Sightings = new Map();
-  #began: Moment | undefined;
-  #jumps: readonly Jump[] = [];
+  readonly #passClock: PassClock;
   /** Why orphaned resources could not be removed in the last pass. */
   readonly #warned = new Changed<string>();
   readonly #failures = containerFailures();
@@ -66,6 +65,7 @@ export class ContainerGcManager {
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
+    this.#passClock = new PassClock(deps.clock);
     this.#late = new LateRemovals(deps.clock);
   }
 
@@ -152,9 +152,7 @@ export class ContainerGcManager {
   /** Containers are collected even if the logs cannot be listed. */
   async #observe(requested: Relief | undefined, signal: AbortSignal): Promise<Observed | Error> {
     const { runtime, pods, clock, own } = this.#deps;
-    const [before, began] = [this.#began, momentOf(clock)];
-    this.#began = began;
-    this.#jumps = withJump(this.#jumps, before, began);
+    const { began, jumpedMs } = this.#passClock.begin();
     try {
       await runtime.checkReady(signal);
       // Before everything else, so that the pod of each directory is known.
@@ -179,9 +177,10 @@ export class ContainerGcManager {
         this.#removed(removal, 0);
       });
       const failedBefore = this.#failures.known(exists, clock.monotonicMs());
-      const clockUnsure = jumpMs(before, began) !== 0;
+      const { jumps } = this.#passClock;
+      const clockUnsure = jumpedMs !== 0;
       return {
-        facts: { ...seen, failedBefore, sightings: this.#sightings, clockUnsure, jumps: this.#jumps },
+        facts: { ...seen, failedBefore, sightings: this.#sightings, clockUnsure, jumps },
         error,
         began,
       };

@@ -9,7 +9,7 @@ import { Changed } from '../../gc/changed.ts';
 import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import { PassClock } from '../../runtime/scheduling/jump.ts';
 import { diskFillsDespiteCollection } from './events.ts';
 import type { MeasuredUsage, PodUse } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
@@ -50,7 +50,7 @@ const warnEveryMs = 6 * 60 * 60_000;
 export class UsageManager {
   readonly #deps: UsageDeps;
   #history: UsageHistory = noHistory;
-  #began: Moment | undefined;
+  readonly #passClock: PassClock;
   #usage: NodeUsage | undefined;
   #warnedMs: number | undefined;
   /** Pods by their UIDs. */
@@ -62,6 +62,7 @@ export class UsageManager {
 
   constructor(deps: UsageDeps) {
     this.#deps = deps;
+    this.#passClock = new PassClock(deps.clock);
   }
 
   /** undefined = not measured yet. */
@@ -108,13 +109,12 @@ export class UsageManager {
     if (facts.images === undefined) unknown.push('images: not listed in the last pass of imagegc');
     if (facts.containers?.logs === undefined)
       unknown.push('logs: not listed in the last pass of containergc');
-    this.#forgetAfterJump();
     const measured = measureUsage({ ...facts, now: clock.now() });
     if (measured.pods !== undefined) this.#measured = new Map(measured.pods.map((one) => [one.pod.uid, one]));
     else if (kubelet !== undefined && facts.pods !== undefined)
       unknown.push('usage of the pods: not measured yet by the kubelet');
     unknown.push(...this.#partlyUnknown(measured));
-    this.#history = observeUsage(this.#history, measured, freedBytes());
+    this.#history = observeUsage(this.#historyBefore(), measured, freedBytes());
     const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;
@@ -135,10 +135,8 @@ export class UsageManager {
   }
 
   /** After a jump of the clock the growth is unknown. */
-  #forgetAfterJump(): void {
-    const [before, began] = [this.#began, momentOf(this.#deps.clock)];
-    this.#began = began;
-    if (jumpMs(before, began) !== 0) this.#history = noHistory;
+  #historyBefore(): UsageHistory {
+    return this.#passClock.begin().jumpedMs === 0 ? this.#history : noHistory;
   }
 
   #warn({ fullFirst }: UsagePlan): void {

@@ -33,9 +33,31 @@ export function jumpMs(before: Moment | undefined, now: Moment): number {
 export const hasJumped = (since: Moment, clock: Pick<Clock, 'now' | 'monotonicMs'>): boolean =>
   jumpMs(since, momentOf(clock)) !== 0;
 
-export function withJump(jumps: readonly Jump[], before: Moment | undefined, now: Moment): readonly Jump[] {
-  const ms = jumpMs(before, now);
-  return ms > 0 ? [...jumps, { untilMs: now.wallMs - ms, ms }].slice(-maxJumps) : jumps;
+/** The passes of one unit by both clocks: how far the wall clock has jumped from one to the next. */
+export class PassClock {
+  readonly #clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  #last: Moment | undefined;
+  #jumps: readonly Jump[] = [];
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Begins a pass. `gapMs`: monotonic, since the last pass. The first pass has neither gap nor jump. */
+  begin(): { readonly began: Moment; readonly jumpedMs: number; readonly gapMs: number } {
+    const began = momentOf(this.#clock);
+    const jumpedMs = jumpMs(this.#last, began);
+    const gapMs = began.monotonicMs - (this.#last ?? began).monotonicMs;
+    this.#last = began;
+    if (jumpedMs > 0)
+      this.#jumps = [...this.#jumps, { untilMs: began.wallMs - jumpedMs, ms: jumpedMs }].slice(-maxJumps);
+    return { began, jumpedMs, gapMs };
+  }
+
+  /** The jumps forward, oldest first. */
+  get jumps(): readonly Jump[] {
+    return this.#jumps;
+  }
 }
 
 /** Milliseconds by which an object with this date seems too old; never negative, because an object that seems too young is kept. */
