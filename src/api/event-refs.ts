@@ -39,3 +39,15 @@ export function ownerRef(owner: ObjectRef | undefined, namespace: string): Objec
   const isNode = owner.kind === 'Node' && owner.apiVersion === 'v1';
   return { ...owner, namespace: isNode ? undefined : namespace };
 }
+
+/** The annotations of Events, for programs, which do not read notes. */
+export const eventAnnotations = {
+  reason: 'gc.dustpan.dev/reason',
+  policy: 'gc.dustpan.dev/policy',
+  /** The first of the pods that were deleted together, separated by commas. */
+  names: 'gc.dustpan.dev/pods',
+  /** The number of the others. */
+  more: 'gc.dustpan.dev/more-pods',
+  /** Why a pod is stuck, in a word. */
+  cause: 'gc.dustpan.dev/cause',
+} as const;

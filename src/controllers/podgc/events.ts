@@ -1,6 +1,12 @@
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { Policy } from '../../api/policy/policy.ts';
-import { ownerRef, podRef, policyRef, type ObjectRef } from '../../api/event-refs.ts';
+import {
+  eventAnnotations as keys,
+  ownerRef,
+  podRef,
+  policyRef,
+  type ObjectRef,
+} from '../../api/event-refs.ts';
 import { holdText } from '../../gc/reasons/hold-words.ts';
 import type { PodDeletion, PodGcFacts, PolicyVerdicts } from './facts.ts';
 import type { StuckPod } from './stuck.ts';
@@ -70,7 +76,12 @@ export function podsCollected({ regarding, first, names }: Collected, at: Date):
     reason: 'PodCollected',
     action: 'Collect',
     note: `Deleted ${podCount(names.length)} (${reason}, policy ${policy.name}): ${shown.join(', ')}${others}`,
-    collected: { reason, policy: policy.name, names: shown, more },
+    annotations: {
+      [keys.reason]: reason,
+      [keys.policy]: policy.name,
+      [keys.names]: shown.join(),
+      [keys.more]: String(more),
+    },
     occasion: at.toISOString(),
     joins: true,
   };
@@ -125,5 +136,6 @@ export const podStuck = ({ pod, obstacle: { cause } }: StuckPod, detail: string)
   reason: 'PodStuck',
   action: 'Keep',
   note: `${cause}: ${detail} dustpan does not delete a pod because it is stuck; dustpan why pod ${pod.namespace}/${pod.name} prints the command that helps`,
+  annotations: { [keys.cause]: cause },
   occasion: cause,
 });

@@ -92,6 +92,8 @@ export interface Warning {
 export interface Blocked extends Warning {
   /** The UID of the object; '' = unknown. */
   readonly uid: string;
+  /** Why the pod is stuck, in a word; '' = another reason, or an older controller. */
+  readonly cause: string;
   /** The pod of that name now; undefined = not known, or the object is no pod. */
   readonly pod: PodFacts | 'gone' | undefined;
 }

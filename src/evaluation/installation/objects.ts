@@ -8,6 +8,7 @@ import type {
   V1Pod,
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
+import { eventAnnotations } from '../../api/event-refs.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { asList, asObject, asObjects, asText, type Unchecked } from '../../kube/codec/json.ts';
 import type { KubeResponse } from '../../kube/http/transport.ts';
@@ -99,8 +100,9 @@ function wantedNode(spec: Unchecked<V1Pod>['spec']): string | undefined {
 
 export function blockedOf(json: unknown): Blocked | undefined {
   const warning = warningOf(json);
-  const { regarding } = asObject<EventsV1Event>(json);
-  return warning && { ...warning, uid: asText(asObject(regarding).uid), pod: undefined };
+  const { metadata, regarding } = asObject<EventsV1Event>(json);
+  const cause = asText(asObject(asObject(metadata).annotations)[eventAnnotations.cause]);
+  return warning && { ...warning, uid: asText(asObject(regarding).uid), cause, pod: undefined };
 }
 
 /** undefined = it is not a warning. */

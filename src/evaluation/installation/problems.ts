@@ -362,11 +362,8 @@ const holdups: ReadonlyMap<string, string> = new Map([
   ['ExceededGracePeriod', 'The evicted pod had not ended in its grace period.'],
 ]);
 
-/** By the cause with which the note of the Event begins. */
-function stuckText(note: string): string {
-  const cause = note.replace(/:.*/s, '');
-  return `The pod was stuck. ${stuckMeanings[isStuckCause(cause) ? cause : 'Other']}`;
-}
+const stuckText = (cause: string): string =>
+  `The pod was stuck. ${stuckMeanings[isStuckCause(cause) ? cause : 'Other']}`;
 
 const plainName = /^[a-z0-9.-]*$/;
 
@@ -406,8 +403,8 @@ export function blockedWork(
       now.getTime() - Date.parse(time) < recentMs && [namespace, name].every((text) => plainName.test(text)),
   );
   const lasting = recent.filter((one) => !hasEnded(one, { nodes, requested, now }));
-  return lasting.flatMap(({ kind, namespace, name, reason, message: note, time: since }) => {
-    const message = reason === 'PodStuck' ? stuckText(note) : holdups.get(reason);
+  return lasting.flatMap(({ kind, namespace, name, reason, cause, time: since }) => {
+    const message = reason === 'PodStuck' ? stuckText(cause) : holdups.get(reason);
     if (message === undefined) return [];
     const object = kind === 'Node' ? name : `${namespace}/${name}`;
     const command = kind === 'Pod' ? `dustpan why pod ${object}` : 'dustpan plan';

@@ -1,6 +1,7 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { asObject, asObjects, asText, parseJson, type Unchecked } from '../codec/json.ts';
-import { collectedAnnotations as keys, reportingControllers } from './recorder.ts';
+import { eventAnnotations as keys } from '../../api/event-refs.ts';
+import { reportingControllers } from './recorder.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 /** An Event of the controller about pods that it deleted (`PodCollected`), or about one that it evicted (`Evicted`). */

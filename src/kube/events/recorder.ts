@@ -6,23 +6,6 @@ export const reportingControllers = {
   agent: 'gc.dustpan.dev/agent',
 } as const;
 
-/** The pods that were deleted together. */
-export interface CollectedPods {
-  readonly reason: string;
-  readonly policy: string;
-  /** The first of them. */
-  readonly names: readonly string[];
-  /** The number of the others. */
-  readonly more: number;
-}
-
-export const collectedAnnotations = {
-  reason: 'gc.dustpan.dev/reason',
-  policy: 'gc.dustpan.dev/policy',
-  names: 'gc.dustpan.dev/pods',
-  more: 'gc.dustpan.dev/more-pods',
-} as const satisfies Readonly<Record<keyof CollectedPods, string>>;
-
 /** One occurrence, to be written as an events.k8s.io/v1 Event. */
 export interface EventSpec {
   readonly regarding: ObjectRef;
@@ -32,8 +15,8 @@ export interface EventSpec {
   readonly action: string;
   /** A sentence; made printable, then cut to 1024 bytes. Not part of the identity of a series. */
   readonly note: string;
-  /** Written as annotations: a program does not read notes. Not part of the identity of a series. */
-  readonly collected?: CollectedPods;
+  /** With the names of `eventAnnotations`. Not part of the identity of a series. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Occurrences with different values are different series and Events. Not written. */
   readonly occasion?: string;
   /** Beyond the limits of new Events it counts in the latest series of another occasion, instead of being dropped. */

@@ -2,7 +2,7 @@ import type { EventsV1Event } from '@kubernetes/client-node';
 import { randomUUID } from 'node:crypto';
 import { printable } from '../../runtime/text/printable.ts';
 import { microTime, type OnWire } from '../codec/wire.ts';
-import { collectedAnnotations as keys, type CollectedPods, type EventSpec } from './recorder.ts';
+import type { EventSpec } from './recorder.ts';
 
 /** The component and its instance: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
 interface Reporter {
@@ -91,7 +91,7 @@ export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Ev
     metadata: {
       name,
       namespace: eventNamespace(spec),
-      ...(spec.collected && { annotations: annotationsOf(spec.collected) }),
+      ...(spec.annotations && { annotations: spec.annotations }),
     },
     eventTime: microTime(startedAt),
     reportingController: reporter.controller,
@@ -104,13 +104,6 @@ export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Ev
     ...(count > 1 ? seriesPatch(series) : {}),
   };
 }
-
-const annotationsOf = ({ reason, policy, names, more }: CollectedPods): Readonly<Record<string, string>> => ({
-  [keys.reason]: reason,
-  [keys.policy]: policy,
-  [keys.names]: names.join(),
-  [keys.more]: String(more),
-});
 
 /** The only change to an Event that the API server accepts. */
 export function seriesPatch({ count, lastAt }: Series): Pick<OnWire<EventsV1Event>, 'series'> {

@@ -143,7 +143,7 @@ const cases: Readonly<Record<string, Installation>> = {
 
 const event: Blocked = {
   ...{ namespace: 'team', kind: 'Pod', name: 'web-0', uid: 'uid-web-0', message: '', time: minutesAgo(5) },
-  ...{ reason: '', pod: undefined },
+  ...{ reason: '', cause: '', pod: undefined },
 };
 /** Events of the controller, of which some are old, of another kind, or by somebody else. */
 const blocked = [
@@ -151,8 +151,8 @@ const blocked = [
   { ...event, reason: 'EvictionBlocked', name: 'old', time: minutesAgo(36) },
   { ...event, reason: 'Tripped', kind: 'GCPolicy' },
   { ...event, reason: 'EvictionBlocked', name: 'x;reboot' },
-  { ...event, reason: 'PodStuck', message: 'Image: Image x cannot be pulled. dustpan …' },
-  { ...event, reason: 'PodStuck', message: 'toString: x', name: 'odd' },
+  { ...event, reason: 'PodStuck', cause: 'Image' },
+  { ...event, reason: 'PodStuck', cause: 'toString', name: 'odd' },
   { ...event, reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' },
 ];
 
@@ -232,7 +232,7 @@ test.each<[name: string, over: Partial<Blocked>, isShown: boolean, nodes?: Insta
   ['a node', { reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' }, true],
   ['a node that is gone', { reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-9' }, false],
 ])('what holds up removals ends with its cause: %s', (_, over, isShown, ...nodes) => {
-  const blocked = [{ ...event, reason: 'PodStuck', message: 'Finalizer: x', ...over }];
+  const blocked = [{ ...event, reason: 'PodStuck', ...over }];
   const found = { blocked, nodes: nodes.length > 0 ? nodes[0] : installation.nodes };
   expect(blockedWork(found, undefined, now)).toHaveLength(Number(isShown));
 });

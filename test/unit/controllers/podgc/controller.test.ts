@@ -39,7 +39,12 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
     regarding: { kind: 'Job', name: 'report', namespace: 'default' },
     reason: 'PodCollected',
     note: 'Deleted 3 pods (Expired, policy default): p0000, p0001, p0002',
-    collected: { reason: 'Expired', policy: 'default', names: ['p0000', 'p0001', 'p0002'], more: 0 },
+    annotations: {
+      'gc.dustpan.dev/reason': 'Expired',
+      'gc.dustpan.dev/policy': 'default',
+      'gc.dustpan.dev/pods': 'p0000,p0001,p0002',
+      'gc.dustpan.dev/more-pods': '0',
+    },
   });
   expect(reports).toMatchObject([{ governed: 1, terminated: 0, due: 0, deleted: 3, failed: 0 }]);
   const metrics = await registry.metrics();

@@ -38,5 +38,8 @@ test.each([
   );
   expect(objects.join(', ')).toBe(on);
   expect(events[0]?.note).toBe(`Deleted ${pods}`);
-  expect(events[0]?.collected).toMatchObject({ names: more > 0 ? ['a', 'c', 'd', 'e', 'f'] : ['a'], more });
+  expect(events[0]?.annotations).toMatchObject({
+    'gc.dustpan.dev/pods': more > 0 ? 'a,c,d,e,f' : 'a',
+    'gc.dustpan.dev/more-pods': String(more),
+  });
 });
