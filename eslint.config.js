@@ -59,7 +59,20 @@ const wiring = {
   group: ['**/process/**', '**/evaluation/**', '**/daemon/**', '**/commands/**'],
   message: 'Units do not know what calls them.',
 };
-const siblingUnit = { regex: '^\\.\\./(?!context\\.ts$)[^.]', message: 'Units do not import each other.' };
+/** Forbids the folders of other units, of both daemons, except these. */
+const otherUnits = (...allowed) => ({
+  regex: `^\\.\\./(\\.\\./(agent|controllers)/)?(?!(${allowed.join('|')})/)[^./]+/`,
+  message: 'Units import each other only along unitEdges (eslint.config.js).',
+});
+/** Which unit may import from which others: from the one that owns the concept. Without a circle. */
+const unitEdges = {
+  'agent/nodepressure': ['localstorage'],
+  'agent/imagegc': ['nodepressure'],
+  'agent/containergc': ['nodepressure'],
+  'agent/usage': ['localstorage'],
+  'agent/report': ['localstorage', 'nodepressure'],
+  'controllers/eviction': ['localstorage', 'nodepressure'],
+};
 
 export default defineConfig(
   {
@@ -157,7 +170,11 @@ export default defineConfig(
     files: ['src/daemon/**'],
     rules: imports({ regex: '/(evaluation|commands)/', message: 'daemon/ is what the cluster runs.' }),
   },
-  { files: ['src/{controllers,agent}/*/**'], rules: imports(typesOnly, wiring, siblingUnit) },
+  { files: ['src/{controllers,agent}/*/**'], rules: imports(typesOnly, wiring, otherUnits()) },
+  ...Object.entries(unitEdges).map(([unit, allowed]) => ({
+    files: [`src/${unit}/**`],
+    rules: imports(typesOnly, wiring, otherUnits(...allowed)),
+  })),
   {
     files: ['src/{controllers,agent}/*/**'],
     ignores: ['**/{controller,manager,act,checks}.ts'],

@@ -20,7 +20,7 @@ const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.test.ts']
 /** What decides: pure code, of which npm run coverage:decisions wants every branch taken by a unit test. */
 const decisions = {
   include: [
-    'src/{controllers,agent}/*/*.ts',
+    'src/{controllers,agent}/**/*.ts',
     'src/gc/*.ts',
     'src/api/**/*.ts',
     'src/runtime/{scheduling/jump,text/{duration,glob,quantity}}.ts',

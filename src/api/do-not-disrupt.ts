@@ -1,5 +1,5 @@
-import { exceeds, type EvictionSignal } from './local-storage.ts';
-import type { LocalStoragePolicy } from './policy/policy.ts';
+import { exceeds, type EvictionSignal, type StoragePod } from './local-storage.ts';
+import type { LocalStoragePolicy, NodesPolicy } from './policy/policy.ts';
 
 /**
  * The annotations by which the owner of a pod refuses evictions that somebody chooses to make, and the values that refuse. Karpenter also reads a
@@ -22,6 +22,20 @@ export function doNotDisruptOf(annotations: Readonly<Record<string, unknown>>): 
   }
   return undefined;
 }
+
+/** The owner of the pod refuses evictions that the kubelet would not make. */
+export interface RefusedEviction {
+  readonly reason: 'DoNotDisrupt';
+  /** As on the pod: `karpenter.sh/do-not-disrupt: "true"`. */
+  readonly annotation: string;
+}
+
+/** Whether evictions of the pod that the kubelet would not make are refused; undefined = they are not. */
+export const refusedBecause = (
+  { doNotDisrupt: annotation }: Pick<StoragePod, 'doNotDisrupt'>,
+  { respectDoNotDisrupt }: NodesPolicy,
+): RefusedEviction | undefined =>
+  annotation !== undefined && respectDoNotDisrupt ? { reason: 'DoNotDisrupt', annotation } : undefined;
 
 /** A limit and its usage. */
 interface Excess {

@@ -5,7 +5,7 @@ import {
   type NodeSignal,
   type SignalReading,
 } from './node-pressure.ts';
-import type { NodePod, Offender } from './report/node-pass.ts';
+import type { NodePod } from './report/node-pass.ts';
 
 /** The kinds of limits, in the order of the checks, with upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
 export const evictionSignals = [
@@ -214,31 +214,6 @@ export const isLimitRequest = (request: EvictionRequest): request is LimitReques
 
 export const isPressureRequest = (request: EvictionRequest): request is PressureRequest =>
   isDiskSignal(request.signal) && request.shortage !== undefined;
-
-/** A nearly exhausted limit of a pod, for the report. */
-export interface StorageWarning {
-  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
-  readonly excess: StorageExcess;
-  /** The highest exceeded level of warnAtPercent. */
-  readonly percent: number;
-  /** undefined = not known yet, or no growth. */
-  readonly growthBytesPerMinute: number | undefined;
-  readonly secondsLeft: number | undefined;
-  /** Unix milliseconds of the first observation above this level. */
-  readonly sinceMs: number;
-}
-
-/** The result of the last pass of localstorage, for the report. */
-export interface StorageInventory {
-  /** The policy of that pass. */
-  readonly policy: { readonly uid: string; readonly generation: number };
-  /** All active ones, nearest to its limit first. */
-  readonly warnings: readonly StorageWarning[];
-  /** All requests, the most excessive first; only in mode Enforce. */
-  readonly evictionRequests: readonly EvictionRequest[];
-  /** Largest first, at most ten: pods, or the volume with most of a pod's usage. */
-  readonly offenders: readonly Offender[];
-}
 
 /** Whether the usage is above `percent` of the limit. Strict, as upstream: exactly the limit is no excess. */
 export const exceeds = (usedBytes: number, limitBytes: number, percent: number): boolean =>

@@ -31,36 +31,6 @@ export interface SignalReading {
   readonly device?: number | undefined;
 }
 
-/** Amount that a disk is short of. */
-export interface DiskDemand {
-  readonly signal: DiskSignal;
-  /** The threshold that is crossed, as the policy has it. */
-  readonly threshold: string;
-  /** Amount that must become available, bytes or inodes. */
-  readonly wanted: number;
-  /** Milliseconds until the kubelet's own threshold is crossed at the present growth; 0 = it is. undefined = it is not approached, or unknown. */
-  readonly kubeletInMs?: number | undefined;
-}
-
-/** A pass over containers or images that frees a disk. */
-export interface Relief extends DiskDemand {
-  /** Measures the disk again: amount that is still missing; 0 or less = none. */
-  readonly missing: (signal: AbortSignal) => Promise<number>;
-}
-
-/** What a pass over containers would remove; nothing where it has removed it. */
-export interface PlannedContainers {
-  /** Ids of containers. */
-  readonly ids: ReadonlySet<string>;
-  /** Bytes of their logs and of the other files that the pass would remove; the sizes of their writable layers are unknown. */
-  readonly bytes: number;
-}
-
-export const noContainers: PlannedContainers = { ids: new Set(), bytes: 0 };
-
-/** What a reclaim of images and containers has left. Enough: the demand is met. MoreLeft: the next pass may remove more. Ungoverned: nothing can be removed, but images that only the policy's selection keeps: it has no rule for images, or its `only` leaves them out. Exhausted: nothing can be removed. The demand is not met by either. */
-export type ReclaimResult = 'Enough' | 'MoreLeft' | 'Ungoverned' | 'Exhausted';
-
 /** A quantity, or a part of the capacity. */
 export type Amount =
   | { readonly kind: 'percent'; readonly percent: number; readonly text: string }
@@ -90,32 +60,6 @@ export const diskOf = (signal: DiskSignal): DiskName =>
 
 export const isDiskSignal = (signal: string): signal is DiskSignal =>
   diskSignals.some((one) => one === signal);
-
-/** A threshold as the policy or the kubelet's configuration has it. */
-export interface Limit {
-  /** Bytes or inodes, as the signal. */
-  readonly value: number;
-  readonly text: string;
-  /** The time until it is crossed at the present growth, 0 = it is; undefined = it is not approached. */
-  readonly secondsLeft: number | undefined;
-}
-
-/** One signal in one pass. */
-export interface SignalState {
-  readonly reading: SignalReading & { readonly signal: ThresholdSignal };
-  readonly ours: Limit | undefined;
-  readonly kubelets: Limit | undefined;
-  /** Amount per minute by which less becomes available; undefined = unknown, or not less. */
-  readonly growthPerMinute: number | undefined;
-  /** The largest total that the device has had: that of an emptier disk may be larger again. */
-  readonly largestCapacity: number;
-  /** When our threshold was crossed; undefined = it is not. It remains crossed until the minimum reclaim is available too. */
-  readonly crossedSinceMs: number | undefined;
-  /** Our threshold is crossed, or was within the transition period. */
-  readonly isUnderPressure: boolean;
-  /** Amount that must become available to end the pressure; 0 = none. */
-  readonly wanted: number;
-}
 
 /** A value for each disk signal. */
 export const byDiskSignal = <T>(of: (signal: DiskSignal) => T): Readonly<Record<DiskSignal, T>> => ({

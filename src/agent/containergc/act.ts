@@ -1,4 +1,4 @@
-import { isDiskSignal, type Relief } from '../../api/node-pressure.ts';
+import { isDiskSignal } from '../../api/node-pressure.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { StepResult } from '../../gc/execute.ts';
@@ -13,6 +13,7 @@ import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type Pl
 import type { ContainerRemoval, LogDirectoryTarget, LogLinkTarget } from './facts.ts';
 import { podThatMustBeGone } from './recheck.ts';
 import { failureOf, type RemovalResults } from './report.ts';
+import type { Relief } from '../nodepressure/facts.ts';
 
 export interface ActDeps extends ContainerCheckDeps {
   readonly logs: NodeLogs;

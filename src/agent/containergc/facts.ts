@@ -1,4 +1,4 @@
-import { isDiskSignal, type DiskDemand, type DiskSignal } from '../../api/node-pressure.ts';
+import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
@@ -15,6 +15,7 @@ import type { FailedBefore } from '../../gc/failures.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { Jump } from '../../runtime/scheduling/jump.ts';
+import type { DiskDemand } from '../nodepressure/facts.ts';
 
 /** Input of a plan. undefined = unknown: nothing is removed because of it. */
 export interface ContainerGcFacts {

@@ -1,6 +1,6 @@
 import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
-import { growthPerMinute, observeTrend, type Trend } from '../../gc/growth.ts';
+import { growthPerMinute, observeTrend, type Trend } from '../growth.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
 import type { ContainerGcFacts, LogWarning, PlanContext } from './facts.ts';
 import { attemptOfLog, logDirectories, namesBelow, resolvedTarget } from './log-names.ts';

@@ -1,10 +1,4 @@
-import {
-  noContainers,
-  type PlannedContainers,
-  type ReclaimResult,
-  type Relief,
-} from '../../api/node-pressure.ts';
-import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
 import { Changed } from '../../gc/changed.ts';
@@ -44,6 +38,8 @@ import {
   type Outcome,
 } from './report.ts';
 import { explainContainer } from './words.ts';
+import type { PlannedContainers, ReclaimResult, Relief } from '../nodepressure/facts.ts';
+import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
   readonly own: ContainerGcMetrics;

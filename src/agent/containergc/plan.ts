@@ -1,4 +1,3 @@
-import type { PlannedContainers } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import { failedLast } from '../../gc/failures.ts';
@@ -24,6 +23,7 @@ import { logDirectories } from './log-names.ts';
 import { planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
 import { podEnds, podsNow } from './pods.ts';
+import type { PlannedContainers } from '../nodepressure/facts.ts';
 
 /**
  * Decides which containers, sandboxes, logs and orphaned resources of a node to remove, in the order of execution, and why to keep the others. Each step works on

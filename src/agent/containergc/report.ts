@@ -5,7 +5,6 @@ import {
   type NodePassReport,
   type Offender,
 } from '../../api/report/node-pass.ts';
-import { noContainers, type PlannedContainers } from '../../api/node-pressure.ts';
 import { passReport, type PassResults } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type {
@@ -17,6 +16,8 @@ import type {
 } from './facts.ts';
 import { logDirectories } from './log-names.ts';
 import { orphanInventory } from './orphans.ts';
+import type { PlannedContainers } from '../nodepressure/facts.ts';
+import { noContainers } from '../nodepressure/demands.ts';
 
 export interface RemovalResults extends PassResults<ContainerRemoval> {
   /** Why something could not be decided. */

@@ -1,4 +1,3 @@
-import type { Relief } from '../../api/node-pressure.ts';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
@@ -13,6 +12,7 @@ import { amountOf, amountOverLow } from './disk.ts';
 import { isDueAnyway, type Goal, type ImageGcPlan, type ImageRemoval, type SpaceUnit } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics, type Stage } from './metrics.ts';
 import type { RemovalResults } from './report.ts';
+import type { Relief } from '../nodepressure/facts.ts';
 
 interface ActDeps extends ImageCheckDeps {
   readonly reporting: Reporting;

@@ -1,9 +1,4 @@
-import {
-  isDiskSignal,
-  type DiskDemand,
-  type DiskSignal,
-  type ReclaimResult,
-} from '../../api/node-pressure.ts';
+import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, InvalidPolicy, Policy, RemoveEntry } from '../../api/policy/policy.ts';
@@ -13,6 +8,7 @@ import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
+import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
 export interface ImageGcFacts extends AgentState {

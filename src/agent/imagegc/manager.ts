@@ -1,10 +1,4 @@
-import {
-  noContainers,
-  type PlannedContainers,
-  type ReclaimResult,
-  type Relief,
-} from '../../api/node-pressure.ts';
-import { nodeRule, reliefBy, type NodeRule } from '../../api/policy/node-governance.ts';
+import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageMounts } from '../../cri/image-mounts.ts';
@@ -41,6 +35,8 @@ import {
   type DiskTrouble,
   type Outcome,
 } from './report.ts';
+import type { PlannedContainers, ReclaimResult, Relief } from '../nodepressure/facts.ts';
+import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
 export interface ImageGcDeps extends RemoverContext {
   readonly mounts: Pick<ImageMounts, 'read'>;

@@ -1,4 +1,4 @@
-import { isInodes, type DiskDemand, type DiskSignal, type ReclaimResult } from '../../api/node-pressure.ts';
+import { isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { failedLast } from '../../gc/failures.ts';
@@ -26,6 +26,7 @@ import {
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, holdsOf, imageOf, requestsAt } from './holds.ts';
 import { recordAt, repulls } from './records.ts';
+import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /**
  * Decides which images to remove, in which order, and why to keep each of the others: first those on the remove list, then by the maximum age, then

@@ -1,4 +1,4 @@
-import type { DiskSignal, ReclaimResult } from '../../api/node-pressure.ts';
+import type { DiskSignal } from '../../api/node-pressure.ts';
 import { formerTag, imageSelection, referenceMatcher } from '../../api/image-reference.ts';
 import { podUidOf } from '../../api/pod-ref.ts';
 import { hasEnded, type RemoveEntry } from '../../api/policy/policy.ts';
@@ -32,6 +32,7 @@ import {
   type SelectedImages,
   type SpaceUnit,
 } from './facts.ts';
+import type { ReclaimResult } from '../nodepressure/facts.ts';
 
 export interface RemovalResults extends PassResults<ImageRemoval> {
   /** Measured after the last removal; undefined = unknown. */

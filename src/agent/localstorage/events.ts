@@ -1,8 +1,8 @@
-import type { StorageWarning } from '../../api/local-storage.ts';
 import { podRef } from '../../api/event-refs.ts';
-import { secondsText, usageClause } from '../../gc/reasons/eviction-words.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
+import { secondsText, usageClause } from './words.ts';
+import type { StorageWarning } from './facts.ts';
 
 interface Consequence {
   /** The UID of the pod on its node: of a static pod the one that its mirror names, because kubectl describe searches Events by it. */

@@ -1,8 +1,17 @@
-import type { EvictionSignal, LimitUsage, StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type {
+  EvictionRequest,
+  EvictionSignal,
+  LimitUsage,
+  StorageExcess,
+  StoragePod,
+  StorageUsage,
+} from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
+import type { Offender } from '../../api/report/node-pass.ts';
 import type { Decision } from '../../gc/decision.ts';
-import type { JudgedPod, MaxAges, PodHold, RefusedEviction } from '../../gc/pod-evictions.ts';
+import type { RefusedEviction } from '../../api/do-not-disrupt.ts';
+import type { JudgedPod, MaxAges, PodProtection } from './pods.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface LocalStorageFacts {
@@ -29,7 +38,7 @@ interface NearPod extends LimitedPod {
 
 /** Why a pod is kept, with what neither the pod nor the plan shows. `fullest`: of its limits; undefined = none is measured. */
 export type StorageKept =
-  | PodHold
+  | PodProtection
   | { readonly reason: 'UnderLimit' | 'CriticalPod'; readonly fullest: LimitUsage | undefined }
   /** `excess`: for which the policy would evict the pod. */
   | (RefusedEviction & { readonly excess: LimitUsage })
@@ -64,4 +73,29 @@ export interface LocalStoragePlan {
 export interface PodReading {
   readonly pod: StoragePod;
   readonly reading: LimitUsage;
+}
+
+/** A nearly exhausted limit of a pod, for the report. */
+export interface StorageWarning {
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly excess: StorageExcess;
+  /** The highest exceeded level of warnAtPercent. */
+  readonly percent: number;
+  /** undefined = not known yet, or no growth. */
+  readonly growthBytesPerMinute: number | undefined;
+  readonly secondsLeft: number | undefined;
+  /** Unix milliseconds of the first observation above this level. */
+  readonly sinceMs: number;
+}
+
+/** The result of the last pass of localstorage, for the report. */
+export interface StorageInventory {
+  /** The policy of that pass. */
+  readonly policy: { readonly uid: string; readonly generation: number };
+  /** All active ones, nearest to its limit first. */
+  readonly warnings: readonly StorageWarning[];
+  /** All requests, the most excessive first; only in mode Enforce. */
+  readonly evictionRequests: readonly EvictionRequest[];
+  /** Largest first, at most ten: pods, or the volume with most of a pod's usage. */
+  readonly offenders: readonly Offender[];
 }

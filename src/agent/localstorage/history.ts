@@ -1,15 +1,9 @@
-import {
-  exceeds,
-  exceedsLimit,
-  type LimitUsage,
-  type StoragePod,
-  type StorageWarning,
-} from '../../api/local-storage.ts';
+import { exceeds, exceedsLimit, type LimitUsage, type StoragePod } from '../../api/local-storage.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
-import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
-import { growthPerMinute, observeTrend, secondsUntil, windowMs, type Trend } from '../../gc/growth.ts';
-import { identityOf } from '../../gc/pod-evictions.ts';
+import type { LimitWarning, LocalStoragePlan, PodReading, StorageWarning } from './facts.ts';
+import { growthPerMinute, observeTrend, secondsUntil, windowMs, type Trend } from '../growth.ts';
 import { byFullness } from './limits.ts';
+import { identityOf } from './pods.ts';
 
 interface LimitHistory {
   readonly podUid: string;

@@ -2,18 +2,16 @@ import {
   usageOfPod,
   type EvictionRequest,
   type PodStorageUsage,
-  type StorageInventory,
   type StoragePod,
   type StorageUsage,
-  type StorageWarning,
 } from '../../api/local-storage.ts';
 import type { Offender } from '../../api/report/node-pass.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { StorageReason } from '../../api/reasons.ts';
-import { identityOf } from '../../gc/pod-evictions.ts';
-import type { LocalStoragePlan, PodEviction } from './facts.ts';
+import type { LocalStoragePlan, PodEviction, StorageInventory, StorageWarning } from './facts.ts';
 import { byFullness } from './limits.ts';
+import { identityOf } from './pods.ts';
 
 type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 

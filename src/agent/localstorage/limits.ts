@@ -13,7 +13,7 @@ import {
   type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
-import { limitOfBytes } from '../../gc/reasons/eviction-words.ts';
+import { quantityText } from '../../runtime/text/quantity.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 
 /** A limit that binds a pod: its own, or the policy's default. */
@@ -68,6 +68,12 @@ export function limitsOf(
         .flatMap(({ name, limit }) => named(name, bindingLimit(limit, undefined))),
     ]),
   };
+}
+
+/** Returns a limit in bytes with its shorter text: `100Mi` or `2G`. */
+export function limitOfBytes(bytes: number): StorageLimit {
+  const [binary, decimal] = [quantityText(bytes), quantityText(bytes, 'decimal')];
+  return { bytes, text: decimal.length < binary.length ? decimal : binary };
 }
 
 const named = <T>(name: string, value: T | undefined): readonly (readonly [string, T])[] =>

@@ -1,23 +1,14 @@
 import { isCritical } from '../../api/critical-pod.ts';
-import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
-import {
-  identityOf,
-  isFresh,
-  maxAges,
-  podsUnknown,
-  refusedBecause,
-  restOf,
-  type UnitState,
-} from '../../gc/pod-evictions.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { UnitContext } from '../context.ts';
 import { localStorageHigh } from './events.ts';
-import type { PodEviction } from './facts.ts';
+import type { PodEviction, StorageInventory } from './facts.ts';
 import { observeStorage, type StorageHistory } from './history.ts';
 import { inventoryOf, type Decided } from './inventory.ts';
 import {
@@ -28,6 +19,8 @@ import {
   type PodStorageMetrics,
 } from './metrics.ts';
 import { planLocalStorage } from './plan.ts';
+import { refusedBecause } from '../../api/do-not-disrupt.ts';
+import { identityOf, isFresh, maxAges, podsUnknown, restOf, type UnitState } from './pods.ts';
 
 /** Reports how much local storage the pods of this node use: the kubelet. */
 interface UsageSource {

@@ -1,5 +1,5 @@
 import { isCritical } from '../../api/critical-pod.ts';
-import { isVoluntary } from '../../api/do-not-disrupt.ts';
+import { isVoluntary, refusedBecause } from '../../api/do-not-disrupt.ts';
 import {
   exceeds,
   exceedsLimit,
@@ -10,14 +10,6 @@ import {
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import {
-  heldBecause,
-  heldByNode,
-  isFresh,
-  judgedPod,
-  refusedBecause,
-  untimed,
-} from '../../gc/pod-evictions.ts';
 import type {
   Given,
   KeptPod,
@@ -29,6 +21,7 @@ import type {
   StorageKept,
 } from './facts.ts';
 import { byFullness, hasLimits, limitsOf, readLimits, subjectOf, unmeasuredLimits } from './limits.ts';
+import { protectedBecause, keptByNode, isFresh, judgedPod, untimed } from './pods.ts';
 
 /** Decides which pods exceed a local storage limit, and which are near one; one verdict per pod, in the order of the pods. */
 export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalStoragePlan {
@@ -36,7 +29,7 @@ export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalS
   const isUsageKnown = usage !== undefined;
   const governed = nodeRule(given.governance, 'localStorageEviction');
   if (governed.kind === 'keep') {
-    const kept = pods.map((pod) => keep(pod, heldByNode(governed.reason), governed.policy));
+    const kept = pods.map((pod) => keep(pod, keptByNode(governed.reason), governed.policy));
     return { rule: undefined, isUsageKnown, evictions: [], warnings: [], readings: [], kept };
   }
   const judged = pods.map((pod) => judge(pod, { ...facts, ...given, ...governed }));
@@ -77,7 +70,7 @@ function judge(pod: StoragePod, known: Known): Judged {
     readings,
     decision: keep(pod, why, policy),
   });
-  const hold = heldBecause(pod, nodes);
+  const hold = protectedBecause(pod, nodes);
   if (hold !== undefined) return kept(hold);
   const measured = measure(pod, known);
   if ('reason' in measured)

@@ -1,14 +1,14 @@
-import {
-  diskOf,
-  isDiskSignal,
-  isInodes,
-  type DiskSignal,
-  type Limit,
-  type PlannedContainers,
-  type ReclaimResult,
-  type SignalState,
-} from '../../api/node-pressure.ts';
-import type { Demand, NodePressureFacts } from './facts.ts';
+import { diskOf, isDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
+import type {
+  Demand,
+  NodePressureFacts,
+  Relief,
+  Limit,
+  PlannedContainers,
+  ReclaimResult,
+  SignalState,
+} from './facts.ts';
 import type { DiskLayout } from './rank.ts';
 
 export interface CrossedDisk extends SignalState {
@@ -76,9 +76,19 @@ export function nextStep(demand: Demand, missing: number, { containers, planned 
   return demand.images ? { pass: 'images', wanted } : { result: containers ?? 'Exhausted' };
 }
 
+export const noContainers: PlannedContainers = { ids: new Set(), bytes: 0 };
+
 /** The result after the pass over images. */
 export const resultAfter = (
   { containers = 'Exhausted' }: Pick<ReclaimDone, 'containers'>,
   images: ReclaimResult,
 ): ReclaimResult =>
   images === 'Exhausted' || (containers === 'MoreLeft' && images === 'Ungoverned') ? containers : images;
+
+/** The relief, if the policy still has the threshold for it: the policy may change while the relief waits for other passes. */
+export const reliefBy = (governance: NodeGovernance, relief: Relief | undefined): Relief | undefined =>
+  relief !== undefined &&
+  governance.kind === 'governed' &&
+  governance.nodes.nodePressure?.thresholds.has(relief.signal) === true
+    ? relief
+    : undefined;

@@ -1,16 +1,10 @@
-import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type {
-  DiskDemand,
-  DiskSignal,
-  ReclaimResult,
-  SignalState,
-  ThresholdSignal,
-} from '../../api/node-pressure.ts';
+import type { LargestPart, PressureRequest, StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { DiskSignal, SignalReading, ThresholdSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import type { Decision, NodeTarget } from '../../gc/decision.ts';
-import type { JudgedPod, MaxAges, PodHold, RefusedEviction } from '../../gc/pod-evictions.ts';
-import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
+import type { RefusedEviction } from '../../api/do-not-disrupt.ts';
+import type { JudgedPod, MaxAges, PodProtection } from '../localstorage/pods.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface NodePressureFacts {
@@ -35,6 +29,60 @@ export interface Given {
   readonly now: Date;
   /** Older measurements of pods decide nothing. */
   readonly maxAges: MaxAges;
+}
+
+/** Amount that a disk is short of. */
+export interface DiskDemand {
+  readonly signal: DiskSignal;
+  /** The threshold that is crossed, as the policy has it. */
+  readonly threshold: string;
+  /** Amount that must become available, bytes or inodes. */
+  readonly wanted: number;
+  /** Milliseconds until the kubelet's own threshold is crossed at the present growth; 0 = it is. undefined = it is not approached, or unknown. */
+  readonly kubeletInMs?: number | undefined;
+}
+
+/** A pass over containers or images that frees a disk. */
+export interface Relief extends DiskDemand {
+  /** Measures the disk again: amount that is still missing; 0 or less = none. */
+  readonly missing: (signal: AbortSignal) => Promise<number>;
+}
+
+/** What a pass over containers would remove; nothing where it has removed it. */
+export interface PlannedContainers {
+  /** Ids of containers. */
+  readonly ids: ReadonlySet<string>;
+  /** Bytes of their logs and of the other files that the pass would remove; the sizes of their writable layers are unknown. */
+  readonly bytes: number;
+}
+
+/** What a reclaim of images and containers has left. Enough: the demand is met. MoreLeft: the next pass may remove more. Ungoverned: nothing can be removed, but images that only the policy's selection keeps: it has no rule for images, or its `only` leaves them out. Exhausted: nothing can be removed. The demand is not met by either. */
+export type ReclaimResult = 'Enough' | 'MoreLeft' | 'Ungoverned' | 'Exhausted';
+
+/** A threshold as the policy or the kubelet's configuration has it. */
+export interface Limit {
+  /** Bytes or inodes, as the signal. */
+  readonly value: number;
+  readonly text: string;
+  /** The time until it is crossed at the present growth, 0 = it is; undefined = it is not approached. */
+  readonly secondsLeft: number | undefined;
+}
+
+/** One signal in one pass. */
+export interface SignalState {
+  readonly reading: SignalReading & { readonly signal: ThresholdSignal };
+  readonly ours: Limit | undefined;
+  readonly kubelets: Limit | undefined;
+  /** Amount per minute by which less becomes available; undefined = unknown, or not less. */
+  readonly growthPerMinute: number | undefined;
+  /** The largest total that the device has had: that of an emptier disk may be larger again. */
+  readonly largestCapacity: number;
+  /** When our threshold was crossed; undefined = it is not. It remains crossed until the minimum reclaim is available too. */
+  readonly crossedSinceMs: number | undefined;
+  /** Our threshold is crossed, or was within the transition period. */
+  readonly isUnderPressure: boolean;
+  /** Amount that must become available to end the pressure; 0 = none. */
+  readonly wanted: number;
 }
 
 /** Amount to free for one signal, and the units that free it. */
@@ -73,6 +121,23 @@ export interface NodeWarning extends Decision<ShortNode, ThresholdSignal> {
   readonly verdict: 'Warn';
 }
 
+/** A pod, and what it uses of what its node is short of. */
+export interface PressureUse {
+  readonly shortage: {
+    readonly signal: ThresholdSignal;
+    readonly available: number;
+    /** Value in the unit of the signal, and text as in the policy. */
+    readonly threshold: { readonly value: number; readonly text: string };
+  };
+  /** Usage of the pod, bytes or inodes. */
+  readonly used: number;
+  /** Bytes. */
+  readonly request: number;
+  /** undefined = not known. */
+  readonly priority: number | undefined;
+  readonly largest?: LargestPart | undefined;
+}
+
 export type Shortage = PressureUse['shortage'] & {
   readonly signal: DiskSignal;
   readonly capacity: number;
@@ -89,7 +154,7 @@ interface ShortageUse extends PressureUse {
 
 /** Why a pod is kept, with what neither the pod nor the plan shows. */
 export type PressureKept =
-  | PodHold
+  | PodProtection
   | {
       readonly reason: 'EvictionOff' | 'ThresholdBeyondDisk' | 'Reclaiming' | 'ReclaimSuffices' | 'PodEnding';
       readonly shortage: Shortage;
@@ -126,4 +191,20 @@ export interface NodePressurePlan {
   /** Ordered by rank. The controller evicts the first pod that it may evict, at most one per minute. */
   readonly evictions: readonly PressureEviction[];
   readonly kept: readonly KeptPod[];
+}
+
+/** The result of the last pass of nodepressure, for the report. */
+export interface PressureInventory {
+  /** The policy of that pass. */
+  readonly policy: { readonly uid: string; readonly generation: number };
+  /** Signals with a threshold. */
+  readonly states: readonly SignalState[];
+  /** Signals with a threshold of the policy, and without a current value. */
+  readonly unknown: readonly ThresholdSignal[];
+  /** All signals that were measured lately. */
+  readonly readings: readonly SignalReading[];
+  /** One sentence for each signal that is short, or will be soon. */
+  readonly warnings: readonly string[];
+  /** Ordered by rank; only in mode Enforce. */
+  readonly requests: readonly PressureRequest[];
 }

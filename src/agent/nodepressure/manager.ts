@@ -1,11 +1,8 @@
 import type { PressureRequest, StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type {
   DiskName,
   DiskSignal,
-  ReclaimResult,
   SignalReading,
-  SignalState,
   SignalThresholds,
   ThresholdSignal,
 } from '../../api/node-pressure.ts';
@@ -21,12 +18,20 @@ import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import { passReport } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
-import { identityOf, maxAges, podsUnknown, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { UnitContext } from '../context.ts';
 import { nodePressureAhead } from './events.ts';
-import type { Consumer, Demand, NodePressurePlan, PressureEviction, Reclaimed } from './facts.ts';
+import type {
+  Consumer,
+  Demand,
+  NodePressurePlan,
+  PressureEviction,
+  Reclaimed,
+  ReclaimResult,
+  SignalState,
+  PressureInventory,
+} from './facts.ts';
 import { nodePressureReasons, showSignals, type NodePressureMetrics } from './metrics.ts';
 import { planNodePressure } from './plan.ts';
 import {
@@ -39,6 +44,7 @@ import {
   type SignalsGiven,
 } from './signals.ts';
 import { explainNodeWarning, ungovernedText } from './words.ts';
+import { identityOf, maxAges, podsUnknown, restOf, type UnitState } from '../localstorage/pods.ts';
 
 interface PressureSource {
   /** The usage of the pods, and the signals of the node; rejects when it cannot be read. */

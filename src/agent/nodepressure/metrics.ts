@@ -1,13 +1,9 @@
 import type { Registry } from 'prom-client';
-import {
-  diskSignals,
-  thresholdSignals,
-  type SignalReading,
-  type SignalState,
-} from '../../api/node-pressure.ts';
+import { diskSignals, thresholdSignals, type SignalReading } from '../../api/node-pressure.ts';
 import { nodeKeepReasons, pressureKeepReasons } from '../../api/reasons.ts';
 import type { UnitReasons } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
+import type { SignalState } from './facts.ts';
 
 export type NodePressureMetrics = ReturnType<typeof nodePressureMetrics>;
 

@@ -1,11 +1,10 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
-import { isDiskSignal, isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
+import { isDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { isEndingSoon } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy, NodesPolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import { heldBecause, heldByNode, judgedPod, refusedBecause, untimed } from '../../gc/pod-evictions.ts';
 import { canBeMet, crossedDisks, demandsOf, type CrossedDisk } from './demands.ts';
 import type {
   Consumer,
@@ -19,9 +18,12 @@ import type {
   Reclaimed,
   Shortage,
   UngovernedBy,
+  SignalState,
 } from './facts.ts';
 import { byRank, isSmall, shareOf, type PodShare } from './rank.ts';
 import { isForeseen } from './signals.ts';
+import { refusedBecause } from '../../api/do-not-disrupt.ts';
+import { protectedBecause, keptByNode, judgedPod, untimed } from '../localstorage/pods.ts';
 
 /** Number of pods requested at a time: a disruption budget may protect the first. */
 const requestedPods = 4;
@@ -33,7 +35,7 @@ export function planNodePressure(facts: NodePressureFacts, given: Given): NodePr
   const isUsageKnown = usage !== undefined;
   const governed = nodeRule(given.governance, 'nodePressure');
   if (governed.kind === 'keep') {
-    const kept = pods.map((pod) => keep(pod, heldByNode(governed.reason), governed.policy));
+    const kept = pods.map((pod) => keep(pod, keptByNode(governed.reason), governed.policy));
     return { rule: undefined, isUsageKnown, warnings: [], demands: [], evictions: [], kept };
   }
   const known = { ...facts, ...given, ...governed };
@@ -179,7 +181,7 @@ function endingBecause({ pods = [], now }: Known, starved: CrossedDisk): Because
 
 /** Why a pod is kept whatever it uses. */
 const holdOf = (pod: StoragePod, nodes: NodesPolicy): Because | undefined =>
-  heldBecause(pod, nodes) ??
+  protectedBecause(pod, nodes) ??
   (isCritical(pod) ? { reason: 'CriticalPod' } : undefined) ??
   // The kubelet evicts by its own thresholds, whatever dustpan does before.
   refusedBecause(pod, nodes);

@@ -8,9 +8,10 @@ import {
   type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
-import { isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
+import { isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
-import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
+import { isFresh, type MaxAges } from '../localstorage/pods.ts';
+import type { SignalState } from './facts.ts';
 
 export interface PodShare {
   /** Bytes or inodes; a value that is not known counts as 0. */

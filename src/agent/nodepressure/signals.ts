@@ -9,15 +9,14 @@ import {
   type Amount,
   type DiskName,
   type DiskSignal,
-  type Limit,
   type SignalReading,
-  type SignalState,
   type SignalThresholds,
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
-import { observeTrend, secondsUntil, steadyGrowthPerMinute, type Trend } from '../../gc/growth.ts';
-import { isFresh, type MaxAges } from '../../gc/pod-evictions.ts';
+import { observeTrend, secondsUntil, steadyGrowthPerMinute, type Trend } from '../growth.ts';
+import { isFresh, type MaxAges } from '../localstorage/pods.ts';
+import type { Limit, SignalState } from './facts.ts';
 
 interface SignalMemory {
   /** The last that was known. */

@@ -1,28 +1,45 @@
-import { byDiskSignal, type DiskSignal, type Limit, type ThresholdSignal } from '../../api/node-pressure.ts';
+import {
+  byDiskSignal,
+  isInodes,
+  type DiskSignal,
+  type NodeSignal,
+  type ThresholdSignal,
+} from '../../api/node-pressure.ts';
 import type { PressureKeepReason } from '../../api/reasons.ts';
 import {
   budgetsMayDelay,
   criticalClause,
   doNotDisruptField,
-  explainPodHold,
+  explainProtection,
+  largestText,
   podStates,
-  pressureMessage,
   refusalClause,
-  requestReasons,
   secondsText,
-  shortageText,
-  thresholdField,
-  thresholdText,
   unknownUsageText,
-} from '../../gc/reasons/eviction-words.ts';
+} from '../localstorage/words.ts';
 import { nodeReasons } from '../../gc/reasons/nodes.ts';
 import { amountText, signalField, signalText } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { NodePressurePlan, NodeWarning, PressureDecision, UngovernedBy } from './facts.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
+import type {
+  NodePressurePlan,
+  NodeWarning,
+  PressureDecision,
+  PressureUse,
+  UngovernedBy,
+  Limit,
+} from './facts.ts';
+
+/** Reasons to evict a pod for node pressure, of the agents that request it and of the controller that verifies the request. */
+export const diskReasons: Readonly<Record<DiskSignal, Meaning>> = byDiskSignal((signal) => ({
+  meaning: `The node is low on ${signalText[signal]}, removing images and containers did not free enough, and the pod is first in the kubelet's order of eviction.`,
+  change:
+    'More available than the threshold, less usage or a higher priority of the pod, nodes.nodePressure.evictPods: false, or the label gc.dustpan.dev/keep: "true" on the pod.',
+}));
 
 export const pressureReasons: Readonly<Record<DiskSignal | PressureKeepReason, Meaning>> = {
-  ...requestReasons,
+  ...diskReasons,
   ...nodeReasons,
   ...podStates,
   NoPressure: {
@@ -158,7 +175,7 @@ export function explainPressure(decision: PressureDecision, { rule, isUsageKnown
     case 'RuleOff':
       return { detail: pressureReasons.RuleOff.meaning, field: 'nodes.nodePressure is not set' };
     default:
-      return explainPodHold(decision);
+      return explainProtection(decision);
   }
 }
 
@@ -187,3 +204,27 @@ function leftText(signal: ThresholdSignal, { secondsLeft, ...threshold }: Limit,
     ? `${limit} is crossed.`
     : `${limit} will be crossed in about ${secondsText(secondsLeft)}.`;
 }
+
+/** Describes the shortage: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
+export const shortageText = ({ signal, available, threshold }: PressureUse['shortage']): string =>
+  `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, and the threshold is ${thresholdText(signal, threshold)}.`;
+
+/** `15% (1.5 GiB)`, or `1.5 GiB`. */
+export function thresholdText(
+  signal: NodeSignal,
+  { value, text }: PressureUse['shortage']['threshold'],
+): string {
+  const amount = amountText(signal, value);
+  return text.endsWith('%') ? `${text} (${amount})` : amount;
+}
+
+/** The message of an eviction for node pressure, without what may delay it. */
+export function pressureMessage({ shortage, used, request, priority, largest }: PressureUse): string {
+  const { signal } = shortage;
+  const over = isInodes(signal) || request === 0 ? '' : ` and requests ${sizeText(request)}`;
+  const rank = priority === undefined ? '' : `; its priority is ${priority}`;
+  return `${shortageText(shortage)} The pod uses ${amountText(signal, used)}${over}${rank}${largestText({ largest }, signal)}.`;
+}
+
+export const thresholdField = ({ shortage: { signal, threshold } }: Pick<PressureUse, 'shortage'>): string =>
+  signalField(signal, threshold.text);

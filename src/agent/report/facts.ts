@@ -1,6 +1,4 @@
 import type { NodeGCReportStatusUnit } from '../../api/gen/nodegcreport.gen.ts';
-import type { StorageInventory } from '../../api/local-storage.ts';
-import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,
@@ -13,6 +11,8 @@ import type {
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
+import type { PressureInventory } from '../nodepressure/facts.ts';
+import type { StorageInventory } from '../localstorage/facts.ts';
 
 /** The last pass of a unit, and the sums since the agent started. */
 export interface UnitPasses {

@@ -1,7 +1,5 @@
 import { nodeRef } from '../../api/event-refs.ts';
-import type { StorageInventory } from '../../api/local-storage.ts';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
-import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,
@@ -29,6 +27,8 @@ import { orphansFound } from './events.ts';
 import { planOrphanEvent, type OrphanCounts } from './orphans.ts';
 import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
+import type { PressureInventory } from '../nodepressure/facts.ts';
+import type { StorageInventory } from '../localstorage/facts.ts';
 
 export interface ReportDeps {
   /** This node's own Node object; undefined while it is not known. */

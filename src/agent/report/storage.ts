@@ -1,7 +1,5 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import type { EvictionRequest, StorageInventory, StorageWarning } from '../../api/local-storage.ts';
-import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { SignalState } from '../../api/node-pressure.ts';
+import type { EvictionRequest } from '../../api/local-storage.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusEvictionRequest,
@@ -9,6 +7,8 @@ import type {
   NodeGCReportStatusStorageWarning,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { ReportFacts } from './facts.ts';
+import type { SignalState, PressureInventory } from '../nodepressure/facts.ts';
+import type { StorageInventory, StorageWarning } from '../localstorage/facts.ts';
 
 /** maxItems of storageWarnings and evictionRequests in crds/. */
 const maxEntries = 32;

@@ -1,5 +1,5 @@
 import { sum } from '../../runtime/sum.ts';
-import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../../gc/growth.ts';
+import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../growth.ts';
 import { podClasses, type DiskUse, type MeasuredUsage, type PodClass, type UsageClass } from './facts.ts';
 
 export const maxNamespaces = 64;

@@ -1,7 +1,6 @@
 import { isSameFileSystem } from '../../api/file-system.ts';
 import { storageParts, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import { isFinished } from '../../api/pod-phase.ts';
-import { isFresh, maxAges } from '../../gc/pod-evictions.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type UsageClass,
   type UsageFacts,
 } from './facts.ts';
+import { isFresh, maxAges } from '../localstorage/pods.ts';
 
 export function measureUsage(facts: UsageFacts): MeasuredUsage {
   const pods = podUses(facts);

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasKeepLabel, nodeMatcher } from './matching.ts';
 import { isInvalid, type InvalidPolicy, type NodesPolicy, type Policy } from './policy.ts';
-import type { Relief } from '../node-pressure.ts';
 import type { NodeKeepReason } from '../reasons.ts';
 
 /** The policy that governs a node, or the reason why the agent removes nothing there. */
@@ -64,14 +63,6 @@ export function nodeRule<B extends Block>(
     ? { kind: 'keep', reason: 'RuleOff', policy }
     : { kind: 'governed', policy, nodes, rule };
 }
-
-/** The relief, if the policy still has the threshold for it: the policy may change while the relief waits for other passes. */
-export const reliefBy = (governance: NodeGovernance, relief: Relief | undefined): Relief | undefined =>
-  relief !== undefined &&
-  governance.kind === 'governed' &&
-  governance.nodes.nodePressure?.thresholds.has(relief.signal) === true
-    ? relief
-    : undefined;
 
 /** Whether the node or the policies are unknown: the watch fails, or the node was deleted. */
 export const isNodeUnknown = (governance: NodeGovernance): boolean =>

@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
-import { isVoluntary } from '../../api/do-not-disrupt.ts';
+import { isVoluntary, refusedBecause } from '../../api/do-not-disrupt.ts';
 import { isPressureRequest } from '../../api/local-storage.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
@@ -8,7 +8,6 @@ import type { NodesPolicy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import { Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
-import { refusedBecause } from '../../gc/pod-evictions.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { LivePod, LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { RemoverContext } from '../context.ts';

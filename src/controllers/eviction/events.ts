@@ -1,5 +1,4 @@
 import { nodeRef, ownerRef, podRef } from '../../api/event-refs.ts';
-import { shortageText, type PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type { LivePod } from '../../kube/actions/live-reads.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
@@ -9,6 +8,8 @@ import type { OverduePod } from './overdue.ts';
 import { allowanceOf, pauseMsOf } from './pace.ts';
 import type { SlowedOwner } from './slowed.ts';
 import { causeOf, causeText } from './words.ts';
+import { shortageText } from '../../agent/nodepressure/words.ts';
+import type { PressureUse } from '../../agent/nodepressure/facts.ts';
 
 /** The identity of a pod. */
 type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;

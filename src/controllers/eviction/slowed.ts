@@ -1,4 +1,3 @@
-import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
@@ -9,6 +8,7 @@ import type {
 } from './facts.ts';
 import { noReplicas, ownerOf } from './pace.ts';
 import { causeOf } from './words.ts';
+import type { PressureUse } from '../../agent/nodepressure/facts.ts';
 
 /** An owner whose pods are due and wait for its pace. */
 export interface SlowedOwner {

@@ -3,23 +3,22 @@ import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { PodTarget } from '../../gc/decision.ts';
+import { keepLabelField, timeText } from '../../gc/reasons/words.ts';
+import type { Meaning, Why } from '../../gc/words.ts';
+import type { EvictionDecision, EvictionKept, EvictionPace, PodEviction, RequestedPod } from './facts.ts';
 import {
   budgetsMayDelay,
   doNotDisruptField,
   evictField,
   evictionMessage,
   excludedField,
-  limitOfBytes,
   podStates,
-  pressureMessage,
-  requestReasons,
-  thresholdField,
   type ExceededLimit,
-  type PressureUse,
-} from '../../gc/reasons/eviction-words.ts';
-import { keepLabelField, timeText } from '../../gc/reasons/words.ts';
-import type { Meaning, Why } from '../../gc/words.ts';
-import type { EvictionDecision, EvictionKept, EvictionPace, PodEviction, RequestedPod } from './facts.ts';
+  limitReasons,
+} from '../../agent/localstorage/words.ts';
+import { limitOfBytes } from '../../agent/localstorage/limits.ts';
+import { pressureMessage, thresholdField, diskReasons } from '../../agent/nodepressure/words.ts';
+import type { PressureUse } from '../../agent/nodepressure/facts.ts';
 
 const paceText: Readonly<Record<EvictionPace, string>> = {
   owner:
@@ -35,7 +34,8 @@ const paceText: Readonly<Record<EvictionPace, string>> = {
 
 /** The reasons of the controller, which verifies an agent's request before it evicts a pod. */
 export const evictionReasons: Readonly<Record<RequestSignal | EvictionKeepReason, Meaning>> = {
-  ...requestReasons,
+  ...limitReasons,
+  ...diskReasons,
   PodGone: {
     meaning: 'The pod no longer exists.',
     change: 'Never: the next report of the node no longer requests the eviction.',

@@ -1,8 +1,8 @@
 import type { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import type { ImageGcManager } from '../../agent/imagegc/manager.ts';
-import { nextStep, resultAfter, type ReclaimDone } from '../../agent/nodepressure/demands.ts';
-import type { Demand } from '../../agent/nodepressure/facts.ts';
-import { diskOf, isInodes, noContainers, type ReclaimResult } from '../../api/node-pressure.ts';
+import { nextStep, resultAfter, type ReclaimDone, noContainers } from '../../agent/nodepressure/demands.ts';
+import type { Demand, ReclaimResult } from '../../agent/nodepressure/facts.ts';
+import { diskOf, isInodes } from '../../api/node-pressure.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import type { AgentLoops } from './loops.ts';
 

@@ -9,14 +9,12 @@ import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
-import type { Consumer } from '../../agent/nodepressure/facts.ts';
+import type { Consumer, PressureInventory } from '../../agent/nodepressure/facts.ts';
 import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
-import type { StorageInventory } from '../../api/local-storage.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
-import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type {
   ContainerInventory,
   ImageInventory,
@@ -48,6 +46,7 @@ import type { Connected } from '../../process/connect.ts';
 import { kubeletThresholds, sharedUsage } from './kubelet.ts';
 import { reliefOf } from './relief.ts';
 import { version } from '../../runtime/version.ts';
+import type { StorageInventory } from '../../agent/localstorage/facts.ts';
 
 /** What the agent consists of besides its units. */
 interface AgentContext {

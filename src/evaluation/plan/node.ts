@@ -9,19 +9,19 @@ import { explainImage } from '../../agent/imagegc/words.ts';
 import { byExcess } from '../../agent/localstorage/inventory.ts';
 import { planLocalStorage } from '../../agent/localstorage/plan.ts';
 import { explainLimit, explainStorage } from '../../agent/localstorage/words.ts';
-import { demandsOf, nextStep, resultAfter } from '../../agent/nodepressure/demands.ts';
-import type { Consumer, Demand, NodePressureFacts, Reclaimed } from '../../agent/nodepressure/facts.ts';
+import { demandsOf, nextStep, resultAfter, noContainers } from '../../agent/nodepressure/demands.ts';
+import type {
+  Consumer,
+  Demand,
+  NodePressureFacts,
+  Reclaimed,
+  ReclaimResult,
+  SignalState,
+} from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
 import { completed, observeSignals } from '../../agent/nodepressure/signals.ts';
 import { explainNodeWarning, explainPressure } from '../../agent/nodepressure/words.ts';
-import {
-  isDiskSignal,
-  noContainers,
-  type DiskSignal,
-  type ReclaimResult,
-  type SignalState,
-  type ThresholdSignal,
-} from '../../api/node-pressure.ts';
+import { isDiskSignal, type DiskSignal, type ThresholdSignal } from '../../api/node-pressure.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, NodePressurePolicy } from '../../api/policy/policy.ts';
@@ -30,13 +30,13 @@ import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { causeText, explainKept, type EvictionCause } from '../../controllers/eviction/words.ts';
 import type { Decision as Planned, PodTarget, Unit } from '../../gc/decision.ts';
 import { inForceForMs } from '../../gc/hold.ts';
-import { anyAge, maxAges, type MaxAges } from '../../gc/pod-evictions.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { Why } from '../../gc/words.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { explained, listed, totalsOf, type Explained, type PlanOptions, type UnitPlan } from './document.ts';
 import { holdNotes } from './hold-notes.ts';
+import { anyAge, maxAges, type MaxAges } from '../../agent/localstorage/pods.ts';
 
 /** A node, with what the plans of its objects need. */
 interface NodeFacts extends Pick<PlanFacts, 'policies'> {

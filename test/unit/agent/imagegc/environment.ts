@@ -1,11 +1,5 @@
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
-import {
-  noContainers,
-  type PlannedContainers,
-  type ReclaimResult,
-  type Relief,
-} from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type {
   ImageDisk,
@@ -27,6 +21,8 @@ import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeRuntime, image } from '../../../fakes/runtime.ts';
 import { reliefOf } from '../nodepressure/builders.ts';
 import { governedBy, imageRule, nameOf } from './builders.ts';
+import type { PlannedContainers, ReclaimResult, Relief } from '../../../../src/agent/nodepressure/facts.ts';
+import { noContainers } from '../../../../src/agent/nodepressure/demands.ts';
 
 const never = new AbortController().signal;
 

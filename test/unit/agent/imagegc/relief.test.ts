@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { DiskDemand } from '../../../../src/api/node-pressure.ts';
 import type { ImageGcPolicy, NodesPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
@@ -9,6 +8,7 @@ import { pressurePolicy } from '../nodepressure/builders.ts';
 import { governedNode, keptBy } from '../builders.ts';
 import { facts, governedBy, imageRule, verdicts } from './builders.ts';
 import { Node } from './environment.ts';
+import type { DiskDemand } from '../../../../src/agent/nodepressure/facts.ts';
 
 const demand = (wanted: number, over: Partial<DiskDemand> = {}): DiskDemand => ({
   ...{ signal: 'nodefs.available', threshold: '15%', wanted },

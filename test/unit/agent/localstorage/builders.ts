@@ -13,10 +13,10 @@ import type {
 import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
-import { anyAge, type MaxAges } from '../../../../src/gc/pod-evictions.ts';
 import { parseQuantity } from '../../../../src/runtime/text/quantity.ts';
 import { defaultsOf, now } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
+import { anyAge, type MaxAges } from '../../../../src/agent/localstorage/pods.ts';
 
 export const mib = 1024 ** 2;
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { observeStorage, type StorageHistory } from '../../../../src/agent/localstorage/history.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
-import { anyAge } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import {
   container,
@@ -15,6 +14,7 @@ import {
   usage,
   type Used,
 } from './builders.ts';
+import { anyAge } from '../../../../src/agent/localstorage/pods.ts';
 
 /** Passes over one pod, a minute apart. */
 class Watcher {

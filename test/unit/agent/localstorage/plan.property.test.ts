@@ -7,7 +7,6 @@ import type { LocalStoragePolicy } from '../../../../src/api/policy/policy.ts';
 import type { Given, LocalStorageFacts } from '../../../../src/agent/localstorage/facts.ts';
 import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
-import { anyAge } from '../../../../src/gc/pod-evictions.ts';
 import { storageUsageOf } from '../../../../src/node/kubelet/summary.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
@@ -22,6 +21,7 @@ import {
   storagePolicy,
 } from './builders.ts';
 import { worlds } from '../../../worlds.ts';
+import { anyAge } from '../../../../src/agent/localstorage/pods.ts';
 
 /** MiB around the limits, so that about half of the usages exceed one. */
 const size = fc.integer({ min: 0, max: 12 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LocalStorageFacts, LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
-import { anyAge, maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
   container,
@@ -20,6 +19,7 @@ import {
   verdicts,
   type PlanRow,
 } from './builders.ts';
+import { anyAge, maxAges } from '../../../../src/agent/localstorage/pods.ts';
 
 const evicts = (volume: string): string => `Evict p emptydirfs.limit ${volume}`;
 const overTmp = evicts('tmp');

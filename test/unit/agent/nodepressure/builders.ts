@@ -2,9 +2,11 @@ import type {
   NodePressureFacts,
   NodePressurePlan,
   Reclaimed,
+  SignalState,
+  ReclaimResult,
+  Relief,
 } from '../../../../src/agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
-import type { SignalState } from '../../../../src/api/node-pressure.ts';
 import { observeSignals, type SignalHistory } from '../../../../src/agent/nodepressure/signals.ts';
 import {
   diskSignals,
@@ -12,16 +14,14 @@ import {
   thresholdSignals,
   type Amount,
   type DiskSignal,
-  type ReclaimResult,
-  type Relief,
   type SignalReading,
   type SignalThresholds,
   type ThresholdSignal,
 } from '../../../../src/api/node-pressure.ts';
 import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
+import { maxAges } from '../../../../src/agent/localstorage/pods.ts';
 
 const minuteMs = 60_000;
 

@@ -1,12 +1,11 @@
 import { Registry } from 'prom-client';
-import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
+import type { Demand, ReclaimResult, PressureInventory } from '../../../../src/agent/nodepressure/facts.ts';
 import { NodePressureManager } from '../../../../src/agent/nodepressure/manager.ts';
 import type { DiskReading } from '../../../../src/agent/nodepressure/signals.ts';
 import { nodePressureMetrics, nodePressureReasons } from '../../../../src/agent/nodepressure/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
-import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
-import type { ReclaimResult, SignalReading } from '../../../../src/api/node-pressure.ts';
+import type { SignalReading } from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { planUnits } from '../../../../src/evaluation/plan/units.ts';
-import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { governNode } from '../../../../src/api/policy/node-governance.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
@@ -10,6 +9,7 @@ import { storagePod } from '../localstorage/builders.ts';
 import { expectSaid } from '../report/said.ts';
 import { pressurePolicy } from './builders.ts';
 import { Node } from './environment.ts';
+import { maxAges } from '../../../../src/agent/localstorage/pods.ts';
 
 const names = ['a', 'b', 'c'] as const;
 const minuteMs = 60_000;

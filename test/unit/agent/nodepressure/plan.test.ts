@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { nextStep, resultAfter } from '../../../../src/agent/nodepressure/demands.ts';
+import { nextStep, resultAfter, noContainers } from '../../../../src/agent/nodepressure/demands.ts';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { StoragePod } from '../../../../src/api/local-storage.ts';
-import { noContainers, type ReclaimResult } from '../../../../src/api/node-pressure.ts';
-import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now, selectingAll } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
 import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
@@ -17,6 +15,8 @@ import {
   reclaims,
   verdicts,
 } from './builders.ts';
+import { maxAges } from '../../../../src/agent/localstorage/pods.ts';
+import type { ReclaimResult } from '../../../../src/agent/nodepressure/facts.ts';
 
 const nowMs = now.getTime();
 const minuteMs = 60_000;

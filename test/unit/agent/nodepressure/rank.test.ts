@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { shareOf } from '../../../../src/agent/nodepressure/rank.ts';
 import type { DiskSignal } from '../../../../src/api/node-pressure.ts';
-import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import { container, emptyDir, storagePod } from '../localstorage/builders.ts';
+import { maxAges } from '../../../../src/agent/localstorage/pods.ts';
 
 const measured = (bytes: number) => ({ bytes, inodes: undefined, atMs: undefined });
 

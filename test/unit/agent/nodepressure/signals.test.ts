@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { SignalState } from '../../../../src/api/node-pressure.ts';
 import {
   completed,
   isForeseen,
@@ -7,9 +6,10 @@ import {
   unreadDisks,
   type NodeReadings,
 } from '../../../../src/agent/nodepressure/signals.ts';
-import { maxAges } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import { crossed, pressurePolicy, reading, statesAfter, steps, thresholds, type Step } from './builders.ts';
+import { maxAges } from '../../../../src/agent/localstorage/pods.ts';
+import type { SignalState } from '../../../../src/agent/nodepressure/facts.ts';
 
 const minuteMs = 60_000;
 const startMs = now.getTime();

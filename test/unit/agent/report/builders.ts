@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import type { EvictionRequest, StorageWarning } from '../../../../src/api/local-storage.ts';
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type {
   ContainerInventory,
   ImageInventory,
@@ -19,6 +19,7 @@ import { defaultsOf, minutesAgo, noHold, now } from '../../../builders.ts';
 import { schemaChecker } from '../../../sandbox/api/schema.ts';
 import { nodeGcReportCrd } from '../../api/crd.ts';
 import { governedNode } from '../builders.ts';
+import type { StorageWarning } from '../../../../src/agent/localstorage/facts.ts';
 
 export const gib = 1024 ** 3;
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import type { ContainerInventory } from '../../../../src/api/report/node-pass.ts';
 import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
 import { containers, disk, evictionRequest, orphanCount, orphanInventory, pass } from './builders.ts';
 import { environment } from './environment.ts';
+import type { StorageInventory } from '../../../../src/agent/localstorage/facts.ts';
 
 const never = new AbortController().signal;
 const degradedIn = ({ stored }: ReturnType<typeof environment>['reports']) =>

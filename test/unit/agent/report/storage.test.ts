@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import { isWorthWriting } from '../../../../src/agent/report/change.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
-import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
 import { now, policy } from '../../../builders.ts';
 import { keptBy } from '../builders.ts';
 import { crossed, crossedOf, governedBy, pressurePolicy, reading } from '../nodepressure/builders.ts';
 import { evictionRequest, expectStorable, facts, offender, storageWarning } from './builders.ts';
+import type { PressureInventory } from '../../../../src/agent/nodepressure/facts.ts';
+import type { StorageInventory } from '../../../../src/agent/localstorage/facts.ts';
 
 const { uid, generation } = policy();
 const nothing: StorageInventory = {

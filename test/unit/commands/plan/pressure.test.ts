@@ -12,7 +12,6 @@ import { governNode, nodeRule } from '../../../../src/api/policy/node-governance
 import type { NodePressurePolicy, NodesPolicy } from '../../../../src/api/policy/policy.ts';
 import { explainNodeWarning } from '../../../../src/agent/nodepressure/words.ts';
 import { reliefOf } from '../../../../src/daemon/agent/relief.ts';
-import { anyAge } from '../../../../src/gc/pod-evictions.ts';
 import { now } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { dead, rule as containerRule } from '../../agent/containergc/builders.ts';
@@ -21,6 +20,7 @@ import { container, mib, storagePod, storagePolicy, usage } from '../../agent/lo
 import { crossed, planOf, pressurePolicy } from '../../agent/nodepressure/builders.ts';
 import { decided, decisionLines, factsOf, nodesBy, type Facts } from '../facts.ts';
 import { crowded, diskReading, writes } from './node-facts.ts';
+import { anyAge } from '../../../../src/agent/localstorage/pods.ts';
 
 const by = (over: Partial<NodePressurePolicy> = {}) => nodesBy({ nodePressure: pressurePolicy(over) });
 const one = crowded({ a: writes(90) });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
-import {
-  noContainers,
-  type PlannedContainers,
-  type ReclaimResult,
-  type Relief,
-} from '../../../../src/api/node-pressure.ts';
+import type {
+  Demand,
+  PlannedContainers,
+  ReclaimResult,
+  Relief,
+} from '../../../../src/agent/nodepressure/facts.ts';
 import { reliefOf } from '../../../../src/daemon/agent/relief.ts';
 import type { FileSystemStats } from '../../../../src/node/disk/filesystem.ts';
+import { noContainers } from '../../../../src/agent/nodepressure/demands.ts';
 
 type Space = Pick<FileSystemStats, 'availableBytes' | 'inodesFree'>;
 

@@ -1,13 +1,11 @@
-import type { StoragePod } from '../api/local-storage.ts';
-import { isFinished } from '../api/pod-phase.ts';
-import { isNamed } from '../api/policy/matching.ts';
-import { isNodeUnknown, type NodeGovernance } from '../api/policy/node-governance.ts';
-import type { NodesPolicy } from '../api/policy/policy.ts';
-import type { NodeKeepReason } from '../api/reasons.ts';
-import type { NodePassReport } from '../api/report/node-pass.ts';
-import type { PodTarget } from './decision.ts';
-
-// What localstorage and nodepressure share: both request the eviction of pods.
+import type { StoragePod } from '../../api/local-storage.ts';
+import { isFinished } from '../../api/pod-phase.ts';
+import { isNamed } from '../../api/policy/matching.ts';
+import { isNodeUnknown, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { NodesPolicy } from '../../api/policy/policy.ts';
+import type { NodeKeepReason } from '../../api/reasons.ts';
+import type { NodePassReport } from '../../api/report/node-pass.ts';
+import type { PodTarget } from '../../gc/decision.ts';
 
 export interface JudgedPod extends PodTarget {
   readonly pod: StoragePod;
@@ -27,38 +25,24 @@ type PodIdentity = Pick<PodTarget, 'namespace' | 'name' | 'uid'>;
 export const identityOf = ({ namespace, name, uid }: PodIdentity): PodIdentity => ({ namespace, name, uid });
 
 /** Why a pod is kept whatever it uses. */
-export type PodHold =
+export type PodProtection =
   | { readonly reason: 'KeepMarked'; readonly on: 'pod' | 'node' }
   | { readonly reason: 'NamespaceExcluded' | 'Finished' | 'Terminating' }
   | { readonly reason: Exclude<NodeKeepReason, 'KeepMarked' | 'RuleOff'> };
 
-export const heldByNode = (reason: NodeKeepReason): PodHold | { readonly reason: 'RuleOff' } =>
+export const keptByNode = (reason: NodeKeepReason): PodProtection | { readonly reason: 'RuleOff' } =>
   reason === 'KeepMarked' ? { reason, on: 'node' } : { reason };
 
 /** Why this pod is not evicted, whatever it uses; undefined = only its usage decides, and whether it is critical. */
-export function heldBecause(
+export function protectedBecause(
   { isOptedOut, namespace, phase, deletionAtMs }: StoragePod,
   { excludeNamespaces }: NodesPolicy,
-): PodHold | undefined {
+): PodProtection | undefined {
   if (isOptedOut) return { reason: 'KeepMarked', on: 'pod' };
   if (isNamed(excludeNamespaces, namespace)) return { reason: 'NamespaceExcluded' };
   if (isFinished({ phase })) return { reason: 'Finished' };
   return deletionAtMs === undefined ? undefined : { reason: 'Terminating' };
 }
-
-/** The owner of the pod refuses evictions that the kubelet would not make. */
-export interface RefusedEviction {
-  readonly reason: 'DoNotDisrupt';
-  /** As on the pod: `karpenter.sh/do-not-disrupt: "true"`. */
-  readonly annotation: string;
-}
-
-/** Whether evictions of the pod that the kubelet would not make are refused; undefined = they are not. */
-export const refusedBecause = (
-  { doNotDisrupt: annotation }: Pick<StoragePod, 'doNotDisrupt'>,
-  { respectDoNotDisrupt }: NodesPolicy,
-): RefusedEviction | undefined =>
-  annotation !== undefined && respectDoNotDisrupt ? { reason: 'DoNotDisrupt', annotation } : undefined;
 
 export interface MaxAges {
   /** Of the signals of the node. */

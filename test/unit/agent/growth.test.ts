@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { growthPerMinute, observeTrend, type Trend } from '../../../src/gc/growth.ts';
+import { growthPerMinute, observeTrend, type Trend } from '../../../src/agent/growth.ts';
 
 /** Seconds and bytes. */
 type Sample = readonly [at: number, bytes: number];
