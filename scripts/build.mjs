@@ -37,7 +37,7 @@ const frameOnly = {
 };
 
 /**
- * dustpan uses only client-node's reader of kubeconfigs and credentials. The package's index also loads the generated classes of every kind,
+ * dustpan uses only client-node's OIDC for kubeconfigs. The package's index also loads the generated classes of every kind,
  * 19 MiB of memory. Only KubeConfig.makeApiClient needs them, and only fetch dispatchers need undici: dustpan calls neither.
  */
 const kubeconfigOnly = {

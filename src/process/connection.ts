@@ -1,6 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Impersonation } from '../kube/auth/impersonation.ts';
-import type { Overrides } from '../kube/auth/overrides.ts';
+import type { Overrides } from '../kube/auth/context.ts';
 import type { ProxyVariables } from '../kube/http/proxy-choice.ts';
 import { clusterGroup, kubeConfigSource, set, withCluster, type KubeConfigSource } from './config.ts';
 import { UsageError } from './exit.ts';

@@ -54,7 +54,7 @@ async function namesOf({ kind, namespace }: Pick<Objects, 'kind' | 'namespace'>,
     case 'user': {
       const { kubeconfig, kubeconfigVariable: kubeconfigEnv, homes } = kube;
       const config = await readKubeconfig(await kubeconfigFiles({ kubeconfig, kubeconfigEnv, homes }));
-      return config[`${kind}s`].map(({ name }) => name);
+      return [...config[`${kind}s`].keys()];
     }
     case 'namespace':
     case 'node':

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { isObject } from '../../api/json.ts';
+import { asList, asObject, asObjects, asText, type JsonObject } from '../codec/json.ts';
 import type { Identity } from './credentials.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A credential of a plugin, and when it expires, in Unix milliseconds; Infinity = never. */
 export interface PluginCredential {
@@ -15,21 +14,31 @@ export interface PluginCredential {
  * Runs the credential plugin of a kubeconfig (`exec` of a user). As with kubectl, its error output is ours, because it may ask a person to log in.
  * The signal ends it. client-node's own plugins have neither.
  */
-export async function runPlugin(exec: Fields, signal: AbortSignal): Promise<PluginCredential> {
-  const { command } = exec;
-  if (typeof command !== 'string' || command === '') throw new Error('the plugin has no command');
-  const output = await outputOf(command, exec, signal);
-  const parsed = credentialIn(output);
-  if (parsed === undefined) throw new Error(`the plugin ${command} returned no credential`);
-  return parsed;
+export async function runPlugin(exec: JsonObject, signal: AbortSignal): Promise<PluginCredential> {
+  const command = asText(exec['command']);
+  if (command === '') throw new Error('the plugin has no command');
+  const credential = credentialIn(await outputOf(command, exec, signal));
+  if (credential === undefined) throw new Error(`the plugin ${command} returned no credential`);
+  return credential;
 }
 
-function outputOf(command: string, { args, env }: Fields, signal: AbortSignal): Promise<string> {
+function outputOf(
+  command: string,
+  { args, env, apiVersion }: JsonObject,
+  signal: AbortSignal,
+): Promise<string> {
+  // The version of the credential to return, as with kubectl.
+  const info = { kind: 'ExecCredential', apiVersion, spec: { interactive: false } };
+  const variables = asObjects(env).map(({ name, value }) => [String(name), String(value)] as const);
   return new Promise((resolve, reject) => {
-    const child = spawn(command, textsIn(args), {
+    const child = spawn(command, asList(args).map(String), {
       stdio: ['ignore', 'pipe', 'inherit'],
       signal,
-      env: { ...process.env, ...Object.fromEntries(variablesIn(env)) },
+      env: {
+        ...process.env,
+        KUBERNETES_EXEC_INFO: JSON.stringify(info),
+        ...Object.fromEntries(variables),
+      },
     });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -43,29 +52,20 @@ function outputOf(command: string, { args, env }: Fields, signal: AbortSignal): 
   });
 }
 
-const textsIn = (args: unknown): string[] => (Array.isArray(args) ? args.map(String) : []);
-
-const variablesIn = (env: unknown): [string, string][] =>
-  Array.isArray(env)
-    ? env.filter(isObject).map(({ name, value }): [string, string] => [String(name), String(value)])
-    : [];
-
 function credentialIn(output: string): PluginCredential | undefined {
-  const { status } = objectIn(output);
+  const { status } = asObject(jsonIn(output));
   if (!isObject(status)) return undefined;
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   const expiresAtMs = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Infinity;
   return { token: textOf(token), tls: { cert: textOf(cert), key: textOf(key) }, expiresAtMs };
 }
 
-export const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
+export const textOf = (value: unknown): string | undefined => asText(value) || undefined;
 
-function objectIn(output: string): Fields {
+function jsonIn(output: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(output);
-    return isObject(parsed) ? parsed : {};
+    return JSON.parse(output);
   } catch {
-    return {};
+    return undefined;
   }
 }

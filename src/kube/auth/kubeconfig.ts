@@ -1,151 +1,116 @@
-import type { KubeConfig } from '@kubernetes/client-node';
-import type { RequestOptions } from 'node:https';
+import { readFile } from 'node:fs/promises';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { isObject } from '../../api/json.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { isObject } from '../../api/json.ts';
+import { asText, type JsonObject } from '../codec/json.ts';
 import { ConfigError, DeadlineError } from '../http/connection-errors.ts';
-import { proxyAt, type Proxy } from '../http/proxy.ts';
+import { proxyAt } from '../http/proxy.ts';
 import { proxyFor, type ProxyVariables } from '../http/proxy-choice.ts';
+import { contextIn, type Context, type Overrides } from './context.ts';
 import { bearer, RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
 import { runPlugin, type PluginCredential } from './exec-plugin.ts';
 import { impersonationHeaders, impersonationOf, merged, type Impersonation } from './impersonation.ts';
-import { adapted, readKubeconfig } from './kubeconfig-file.ts';
-import { overridden, type Overrides } from './overrides.ts';
+import { readKubeconfig } from './kubeconfig-file.ts';
 
 interface KubeconfigOptions {
-  /** Merged as kubectl does: the first entry with a name counts. */
   readonly files: readonly string[];
   readonly overrides?: Overrides | undefined;
   readonly impersonation?: Impersonation | undefined;
   readonly proxies?: ProxyVariables | undefined;
 }
 
-/** Connects to the cluster of a kubeconfig. Only this loads client-node, which implements OIDC. */
+/** Connects to the cluster of a kubeconfig. */
 export async function kubeconfigConnection(
   options: KubeconfigOptions,
   clock: Clock,
 ): Promise<ClusterConnection> {
-  let { config, impersonation, plugin } = await loadKubeConfig(options);
+  const { files, proxies = {} } = options;
+  const where = files.length === 0 ? 'flags without a kubeconfig' : `kubeconfig ${files.join(', ')}`;
+  let user = await readUser(options, where);
   let credential: PluginCredential | undefined;
-  const name = config.getCurrentContext();
-  const server = config.getCurrentCluster()?.server ?? '';
-  const namespace = config.getContextObject(name)?.namespace;
   const auth = new RereadCredentials(async (isRejected, signal) => {
-    if (isRejected) ({ config, impersonation, plugin } = await loadKubeConfig(options));
+    if (isRejected) user = await readUser(options, where);
+    const { exec } = user.context.user;
     const isUsable =
       !isRejected && credential !== undefined && credential.expiresAtMs > clock.now().getTime();
-    if (!isUsable)
-      credential = plugin && (await gettingCredentials(options.files, runPlugin(plugin, signal)));
-    const { headers, tls } = withCredential(
-      identityOf(await authenticate(config, options.files)),
-      credential,
-    );
-    return { headers: { ...headers, ...impersonationHeaders(impersonation) }, tls };
+    try {
+      if (!isUsable) credential = isObject(exec) ? await runPlugin(exec, signal) : undefined;
+      return await identityOf(user, credential);
+    } catch (err) {
+      if (err instanceof DeadlineError) throw err;
+      throw new ConfigError(`${where}: getting credentials: ${errorLine(err).trim()}`);
+    }
   }, clock);
-  const source = `${options.files.join(', ')} (context ${name})`;
-  const proxy = await proxyOf(config, options);
+  const { name, namespace, clusterName, cluster, server } = user.context;
+  const url = asText(cluster['proxy-url']);
+  const configured = { url, where: `${where}: proxy-url of cluster "${clusterName}"` };
+  const proxyUrl = proxyFor(new URL(server), url === '' ? undefined : configured, proxies);
+  const proxy = proxyUrl && (await proxyAt(proxyUrl, new URL(server)));
+  const source = `${files.join(', ')} (context ${name})`;
   return { endpoint: auth.endpoint(server, proxy), auth, source, namespace };
 }
 
-const placeOf = (files: readonly string[]): string =>
-  files.length === 0 ? 'flags without a kubeconfig' : `kubeconfig ${files.join(', ')}`;
-
-interface Loaded {
-  readonly config: KubeConfig;
+interface User {
+  readonly context: Context;
   readonly impersonation: Impersonation;
-  readonly plugin: Readonly<Record<string, unknown>> | undefined;
+  /** The value of the header Authorization that the `auth-provider` returns. */
+  readonly provided: () => Promise<string | undefined>;
 }
 
-async function loadKubeConfig({ files, overrides = {}, ...given }: KubeconfigOptions): Promise<Loaded> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
-  const config = new KubeConfig();
-  const where = placeOf(files);
-  const raw = overridden(await readKubeconfig(files), overrides, where);
-  try {
-    config.loadFromString(JSON.stringify(adapted(raw)));
-  } catch (err) {
-    throw new ConfigError(`${where}: ${errorLine(err)}`);
-  }
-  checkContext(config, where);
-  const user = raw.users.find((one) => one.name === config.getCurrentUser()?.name)?.['user'];
-  const { exec, ...fields } = isObject(user) ? user : {};
-  // client-node knows no groups and no uid.
-  const impersonation = merged(given.impersonation ?? {}, impersonationOf(fields));
+async function readUser(options: KubeconfigOptions, where: string): Promise<User> {
+  const context = contextIn(await readKubeconfig(options.files), options.overrides ?? {}, where);
+  const impersonation = merged(options.impersonation ?? {}, impersonationOf(context.user));
   if (impersonation.user === undefined && Object.keys(impersonationHeaders(impersonation)).length > 0)
     throw new ConfigError(`${where}: groups or a uid are impersonated without a user; add --as`);
-  return { config, impersonation, plugin: isObject(exec) ? exec : undefined };
+  return { context, impersonation, provided: await providerOf(context.user['auth-provider']) };
 }
 
-function checkContext(config: KubeConfig, where: string): void {
-  const wrong = (what: string): ConfigError => new ConfigError(`${where}: ${what}`);
-  // client-node types this as a string even if the file has none.
-  const name = config.getCurrentContext() as string | undefined;
-  if (!name) throw wrong('no current-context; choose one with --context or kubectl config use-context');
-  const context = config.getContextObject(name);
-  if (!context) throw wrong(`there is no context "${name}"`);
-  const cluster = config.getCluster(context.cluster);
-  if (!cluster) throw wrong(`context "${name}" needs cluster "${context.cluster}", which does not exist`);
-  if (!URL.canParse(cluster.server))
-    throw wrong(`cluster "${cluster.name}" has no valid server, such as https://10.0.0.1:6443`);
-  if (context.user && !config.getUser(context.user))
-    throw wrong(`context "${name}" needs user "${context.user}", which does not exist`);
+/** Only this loads client-node, which implements OIDC and keeps its tokens. */
+async function providerOf(authProvider: unknown): Promise<User['provided']> {
+  if (!isObject(authProvider)) return () => Promise.resolve(undefined);
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  const cluster = { name: 'cluster', server: 'https://cluster', skipTLSVerify: false };
+  config.loadFromClusterAndUser(cluster, { name: 'user', authProvider });
+  return async () => {
+    const headers: OutgoingHttpHeaders = {};
+    await config.applyToHTTPSOptions({ headers });
+    return asText(headers['Authorization']) || undefined;
+  };
 }
 
-/** undefined = direct connections. */
-async function proxyOf(
-  config: KubeConfig,
-  { files, proxies = {} }: KubeconfigOptions,
-): Promise<Proxy | undefined> {
-  const { name = '', server = '', proxyUrl } = config.getCurrentCluster() ?? {};
-  const where = `${placeOf(files)}: proxy-url of cluster "${name}"`;
-  const url = proxyFor(new URL(server), proxyUrl ? { url: proxyUrl, where } : undefined, proxies);
-  return url && (await proxyAt(url, new URL(server)));
-}
-
-async function authenticate(config: KubeConfig, files: readonly string[]): Promise<RequestOptions> {
-  const options: RequestOptions = { headers: {} };
-  await gettingCredentials(files, config.applyToHTTPSOptions(options));
-  return options;
-}
-
-async function gettingCredentials<T>(files: readonly string[], getting: Promise<T>): Promise<T> {
-  try {
-    return await getting;
-  } catch (err) {
-    if (err instanceof DeadlineError) throw err;
-    throw new ConfigError(`${placeOf(files)}: getting credentials: ${errorLine(err).trim()}`);
-  }
-}
-
-/** A token of the kubeconfig takes precedence. */
-const withCredential = ({ headers, tls }: Identity, credential: PluginCredential | undefined): Identity => ({
-  headers: credential?.token === undefined ? headers : { ...bearer(credential.token), ...headers },
-  tls: credential?.tls.cert === undefined ? tls : { ...tls, ...credential.tls },
-});
-
-function identityOf(options: RequestOptions): Identity {
-  const { ca, cert, key, servername, rejectUnauthorized } = options;
+/** A token of the kubeconfig takes precedence, then its provider, then a password, then its plugin. */
+async function identityOf(
+  { context: { cluster, user }, impersonation, provided }: User,
+  plugin: PluginCredential | undefined,
+): Promise<Identity> {
+  const { username, password, tokenFile } = user;
+  const token = asText(tokenFile) === '' ? asText(user['token']) : await readFile(asText(tokenFile), 'utf8');
+  const authorization = await provided();
+  const basic = Buffer.from(`${asText(username)}:${asText(password)}`).toString('base64');
   return {
-    headers: requestHeaders(options),
+    headers: {
+      ...(plugin?.token !== undefined && bearer(plugin.token)),
+      ...(asText(username) !== '' && { authorization: `Basic ${basic}` }),
+      ...(authorization !== undefined && { authorization }),
+      ...(token !== '' && bearer(token.trim())),
+      ...impersonationHeaders(impersonation),
+    },
     tls: {
-      ca: pem(ca),
-      cert: pem(cert),
-      key: pem(key),
-      servername,
-      insecure: rejectUnauthorized === false,
+      ca: await pemIn(cluster, 'certificate-authority'),
+      cert: plugin?.tls.cert ?? (await pemIn(user, 'client-certificate')),
+      key: plugin?.tls.key ?? (await pemIn(user, 'client-key')),
+      servername: asText(cluster['tls-server-name']) || undefined,
+      insecure: cluster['insecure-skip-tls-verify'] === true,
     },
   };
 }
 
-function requestHeaders({ headers, auth }: RequestOptions): Record<string, string> {
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [
-    name.toLowerCase(),
-    String(value).trim(),
-  ]);
-  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  return { ...basic, ...(Object.fromEntries(given) as Record<string, string>) };
+/** As with kubectl, the field with the data takes precedence over the one with a file. */
+async function pemIn(fields: JsonObject, name: string): Promise<Buffer | undefined> {
+  const data = asText(fields[`${name}-data`]);
+  if (data !== '') return Buffer.from(data, 'base64');
+  const file = asText(fields[name]);
+  return file === '' ? undefined : readFile(file);
 }
-
-/** client-node returns one PEM, where Node also accepts a list. */
-const pem = (value: RequestOptions['ca'] | RequestOptions['key']): Buffer | string | undefined =>
-  typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined;

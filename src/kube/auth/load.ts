@@ -7,7 +7,7 @@ import { ConfigError } from '../http/connection-errors.ts';
 import type { ProxyVariables } from '../http/proxy-choice.ts';
 import { bearer, RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
 import { impersonationHeaders, type Impersonation } from './impersonation.ts';
-import type { Overrides } from './overrides.ts';
+import type { Overrides } from './context.ts';
 import { kubeconfigConnection } from './kubeconfig.ts';
 
 /** The sources of a connection. The values come from flags and environment, which only the CLI reads. */

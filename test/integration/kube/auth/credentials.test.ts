@@ -91,7 +91,7 @@ describe('an invalid kubeconfig', () => {
     ['an unknown context', kubeconfig({ current: 'x' }), 'there is no context "x"'],
     ['no cluster of the context', without('k'), 'context "c" needs cluster "k", which does not exist'],
     ['no user of the context', without('u'), 'context "c" needs user "u", which does not exist'],
-    ['no server', kubeconfig({}).replace('"server"', '"sever"'), 'clusters[0].cluster.server is missing'],
+    ['no server', kubeconfig({}).replace('"server"', '"sever"'), 'cluster "k" has no valid server'],
     ['a wrong proxy', wrongProxy, 'proxy-url of cluster "k" is not the URL of a proxy'],
   ])('is reported in one line: %s', async (_name, text, message) => {
     const file = await put('file', text);
@@ -111,10 +111,17 @@ describe('credentials of a kubeconfig', () => {
     return { auth, endpoint, headers: () => auth.headers(signal) };
   }
 
+  const part = (content: object): string => Buffer.from(JSON.stringify(content)).toString('base64url');
+  const jwt = `${part({ alg: 'none' })}.${part({ exp: 4_102_444_800 })}.x`;
   const plugin = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin' } };
 
   test.each([
     { name: 'a token', user: { token: 't' }, authorization: 'Bearer t' },
+    {
+      name: 'a current token of OIDC',
+      user: { 'auth-provider': { name: 'oidc', config: { 'id-token': jwt } } },
+      authorization: `Bearer ${jwt}`,
+    },
     { name: 'name and password', user: { username: 'a', password: 'b' }, authorization: 'Basic YTpi' },
   ])('$name', async ({ user, authorization }) => {
     const { headers } = await connect({ user });
