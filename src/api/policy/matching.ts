@@ -68,7 +68,7 @@ interface PodIdentity {
 }
 
 /** The policy that governs a pod; `unknown` while the labels of its namespace are unknown, undefined = none. */
-type Governor = AnyPolicy | 'unknown' | undefined;
+export type GoverningPolicy = AnyPolicy | 'unknown' | undefined;
 
 /** A policy and the pods that it may govern. */
 interface Claim {
@@ -85,7 +85,7 @@ interface Claim {
 export function podMatcher(
   ranked: readonly AnyPolicy[],
   namespaces: ReadonlyMap<string, Labels>,
-): (pod: PodIdentity) => Governor {
+): (pod: PodIdentity) => GoverningPolicy {
   const claims = ranked.flatMap((policy) => claimOf(policy));
   const candidatesIn = namespaceMatcher(claims, namespaces);
   const byPod = new SelectorIndex(claims.map(({ podSelector }) => podSelector));
@@ -98,7 +98,7 @@ export function podMatcher(
 }
 
 /** Finds the policy of a pod of one namespace. */
-type ByLabels = (labels: Labels) => Governor;
+type ByLabels = (labels: Labels) => GoverningPolicy;
 
 interface Candidates {
   /** The claims that may select pods of the namespace. */
@@ -113,7 +113,7 @@ function matcherAmong(
   { positions, isKnown }: Candidates,
   byPod: SelectorIndex,
 ): ByLabels {
-  const governorOf = (claim: Claim | undefined): Governor => {
+  const governorOf = (claim: Claim | undefined): GoverningPolicy => {
     if (claim === undefined) return undefined;
     return isKnown || selectsAll(claim.namespaceSelector) ? claim.policy : 'unknown';
   };

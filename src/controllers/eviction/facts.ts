@@ -102,7 +102,7 @@ export const evictionPaces = ['owner', 'ready', 'cluster', 'node', 'leader'] as 
 export type EvictionPace = (typeof evictionPaces)[number];
 
 /** Why a pod is kept, with what the request does not show. */
-export type EvictionKept =
+export type KeptBecause =
   /** `on`: `the pod`, `namespace web`, `node a`. */
   | { readonly reason: 'KeepMarked'; readonly on: string }
   | { readonly reason: 'PacingLimit'; readonly pace: EvictionPace }
@@ -111,7 +111,7 @@ export type EvictionKept =
 /** A pod that is not evicted now. */
 export type KeptPod<T extends PodTarget = RequestedPod> = Decision<T, EvictionKeepReason> & {
   readonly verdict: 'Keep';
-} & EvictionKept;
+} & KeptBecause;
 
 /** The decision about one requested eviction. */
 export type EvictionDecision = PodEviction | KeptPod;

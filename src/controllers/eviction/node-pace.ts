@@ -3,7 +3,7 @@ import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
-  EvictionKept,
+  KeptBecause,
   EvictionMemory,
   Given,
   NodeRelief,
@@ -21,8 +21,8 @@ export function waitingEvictions(
   decisions: readonly EvictionDecision[],
   facts: Pick<EvictionFacts, 'pods' | 'memory'>,
   given: Pick<Given, 'now' | 'monotonicMs'>,
-): ReadonlyMap<PodEviction, EvictionKept> {
-  const waiting = new Map<PodEviction, EvictionKept>();
+): ReadonlyMap<PodEviction, KeptBecause> {
+  const waiting = new Map<PodEviction, KeptBecause>();
   if (!decisions.some(({ verdict, target }) => verdict === 'Evict' && isPressureRequest(target.request)))
     return waiting;
   const busy = new Set([...nodesWithEndingPods(facts, given.now), ...nodesWithEndedPods(decisions)]);

@@ -14,7 +14,7 @@ import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
-  EvictionKept,
+  KeptBecause,
   EvictionManner,
   Given,
   KeptPod,
@@ -92,7 +92,7 @@ const fullnessOf = ({ request }: RequestedPod): number => fullness(request.obser
 
 function decide(
   target: RequestedPod,
-  governor: Governor | EvictionKept,
+  governor: Governor | KeptBecause,
   facts: EvictionFacts & Given,
 ): EvictionDecision {
   if ('reason' in governor) return keep(target, governor);
@@ -150,7 +150,7 @@ function ruledByPressure(
   return { manner: gentle, isMet: available < threshold && observedBytes > 0 };
 }
 
-const keep = (target: RequestedPod, kept: EvictionKept): KeptPod => ({
+const keep = (target: RequestedPod, kept: KeptBecause): KeptPod => ({
   unit: unitOf(target),
   verdict: 'Keep',
   policy: undefined,
@@ -166,7 +166,7 @@ interface Governor {
 }
 
 /** The policy that governs the node, by its cached labels. If the report names another policy or generation, the pod is kept. */
-function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | EvictionKept {
+function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | KeptBecause {
   if (governance.kind === 'keep') {
     const { reason } = governance;
     if (reason === 'KeepMarked') return { reason, on: `node ${report.name}` };
@@ -181,12 +181,12 @@ function governorOf(report: RequestingNode, governance: NodeGovernance): Governo
 }
 
 /** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
-function judgePod(pod: KnownPod, target: RequestedPod, facts: EvictionFacts): EvictionKept | undefined {
+function judgePod(pod: KnownPod, target: RequestedPod, facts: EvictionFacts): KeptBecause | undefined {
   if (!isRequested(pod, target) || pod.nodeName !== target.node) return { reason: 'PodMoved' };
   return judgeLabels(pod, facts) ?? judgeLife(pod, facts);
 }
 
-function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): EvictionKept | undefined {
+function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): KeptBecause | undefined {
   const kept = judgeNamespace(pod.namespace, namespaces);
   if (kept !== undefined) return kept;
   if (hasKeepLabel(pod)) return { reason: 'KeepMarked', on: 'the pod' };
@@ -197,13 +197,13 @@ function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): Evic
 export function judgeNamespace(
   name: string,
   namespaces: ReadonlyMap<string, Labelled> | undefined,
-): EvictionKept | undefined {
+): KeptBecause | undefined {
   const namespace = namespaces?.get(name);
   if (namespace === undefined) return { reason: 'NamespaceUnknown' };
   return hasKeepLabel(namespace) ? { reason: 'KeepMarked', on: `namespace ${name}` } : undefined;
 }
 
-function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKept | undefined {
+function judgeLife(pod: KnownPod, { memory }: EvictionFacts): KeptBecause | undefined {
   if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return { reason: 'Terminating' };
   return isFinished(pod) ? { reason: 'Finished' } : undefined;
 }
@@ -214,14 +214,14 @@ const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean 
 const judgeExclusion = (
   { namespace }: RequestedPod,
   { excludeNamespaces }: NodesPolicy,
-): EvictionKept | undefined =>
+): KeptBecause | undefined =>
   isNamed(excludeNamespaces, namespace) ? { reason: 'NamespaceExcluded' } : undefined;
 
 function judgeRequest(
   { observedAtMs }: EvictionRequest,
   { isMet }: Ruled,
   { now }: Given,
-): EvictionKept | undefined {
+): KeptBecause | undefined {
   if (!isFresh(observedAtMs, now)) return { reason: 'RequestStale' };
   return isMet ? undefined : { reason: 'PolicyChanged' };
 }
@@ -236,7 +236,7 @@ function judgeMemory(
   uid: string,
   { memory }: EvictionFacts,
   { monotonicMs }: Given,
-): EvictionKept | undefined {
+): KeptBecause | undefined {
   const deferral = memory.deferred.get(uid);
   return deferral !== undefined && monotonicMs < deferral.untilMs ? { reason: deferral.reason } : undefined;
 }

@@ -5,7 +5,7 @@ import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { PodTarget } from '../../gc/decision.ts';
 import { keepLabelField, timeText } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
-import type { EvictionDecision, EvictionKept, EvictionPace, PodEviction, RequestedPod } from './facts.ts';
+import type { EvictionDecision, KeptBecause, EvictionPace, PodEviction, RequestedPod } from './facts.ts';
 import {
   budgetsMayDelay,
   doNotDisruptField,
@@ -151,7 +151,7 @@ const requestText = ({ observedAtMs }: RequestedPod['request']): string =>
 
 /** Explains why a pod is kept that would be evicted; `due`: the sentence why it would. */
 export function explainKept(
-  kept: EvictionKept & { readonly target: Pick<PodTarget, 'namespace'> },
+  kept: KeptBecause & { readonly target: Pick<PodTarget, 'namespace'> },
   due: string,
 ): Why {
   const { namespace } = kept.target;

@@ -4,7 +4,7 @@ import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
-import type { Line } from './order.ts';
+import type { DeletionQueue } from './order.ts';
 
 /** The input of a plan. Maps that are undefined were not observed: nothing is decided from them. */
 export interface PodGcFacts {
@@ -66,16 +66,16 @@ interface TtlAnnotation {
   readonly effect: 'sets' | 'longer' | 'no duration';
 }
 
-/** The time to live of a finished pod. */
-export interface Finish {
+/** When the time to live of a finished pod begins, and how long it is. */
+export interface Expiry {
   /** Start of the ttl, Unix milliseconds: differs from the reported finish if that is unknown or cannot be true. */
   readonly countedMs: number;
   readonly ttl: Ttl;
 }
 
 /** Why a pod is deleted, with what neither the pod nor the plan shows. */
-export type PodDue =
-  | { readonly reason: 'Expired'; readonly finish: Finish }
+export type RemovedBecause =
+  | { readonly reason: 'Expired'; readonly expiry: Expiry }
   /** `isAssumed`: the caller skipped the quarantine. */
   | { readonly reason: 'Orphaned'; readonly isAssumed: boolean }
   | { readonly reason: Exclude<PodDeleteReason, 'Expired' | 'Orphaned'> };
@@ -87,9 +87,9 @@ export interface KeptForOwner {
   readonly owner: OwnerRef | undefined;
 }
 
-/** Why a pod is kept, with what neither the pod nor the plan shows. */
-export type PodKept =
-  | { readonly reason: 'TooYoung' | 'UnderThreshold'; readonly finish: Finish }
+/** Why a pod is kept, with what neither the pod nor the plan shows. `eligibleAt`: set where the verdict waits for time. */
+export type KeptBecause = { readonly eligibleAt?: Date | undefined } & (
+  | { readonly reason: 'TooYoung' | 'UnderThreshold'; readonly expiry: Expiry }
   /** The object with the label: `the pod`, `node node-1`. */
   | { readonly reason: 'KeepMarked'; readonly on: string }
   /** `times`: in a row. */
@@ -111,39 +111,44 @@ export type PodKept =
         | 'JobUncounted'
         | 'JobUnfinished'
       >;
-    };
-
-/** `eligibleAt`: set where the verdict waits for time. */
-export type KeepWhy = PodKept & { readonly eligibleAt?: Date };
+    }
+);
 
 interface PodDecided extends Decision {
   readonly target: JudgedPod;
 }
 
-export type PodDeletion = PodDecided & { readonly verdict: 'Delete'; readonly policy: Policy } & PodDue;
-export type KeptPod = PodDecided & { readonly verdict: 'Keep' } & PodKept;
+export type PodDeletion = PodDecided & {
+  readonly verdict: 'Delete';
+  readonly policy: Policy;
+} & RemovedBecause;
+export type KeptPod = PodDecided & { readonly verdict: 'Keep' } & KeptBecause;
 export type PodDecision = PodDeletion | KeptPod;
 
 /** The decision to delete a pod. */
-export const toDelete = (pod: PodFacts, why: PodDue, policy: Policy): PodDeletion => ({
+export const toDelete = (pod: PodFacts, because: RemovedBecause, policy: Policy): PodDeletion => ({
   unit: 'podgc',
   verdict: 'Delete',
   target: targetOf(pod),
   policy,
   eligibleAt: undefined,
   bytes: undefined,
-  ...why,
+  ...because,
 });
 
 /** The decision to keep a pod. */
-export const toKeep = (pod: PodFacts, why: KeepWhy, policy: Policy | InvalidPolicy | undefined): KeptPod => ({
+export const toKeep = (
+  pod: PodFacts,
+  because: KeptBecause,
+  policy: Policy | InvalidPolicy | undefined,
+): KeptPod => ({
   unit: 'podgc',
   verdict: 'Keep',
   target: targetOf(pod),
   policy,
   eligibleAt: undefined,
   bytes: undefined,
-  ...why,
+  ...because,
 });
 
 const targetOf = (pod: PodFacts): JudgedPod => ({
@@ -182,17 +187,15 @@ export interface PolicyVerdicts {
   /** The circuit breaker is open only because an earlier controller left it open. */
   readonly isLeftOpen: boolean;
   /** The finished pods that the threshold counts; undefined = the policy has no rule for finished pods. */
-  readonly overall: Line | undefined;
+  readonly overall: DeletionQueue | undefined;
   /** Those that perNamespaceThreshold counts, by namespace; empty = the policy has none. */
-  readonly byNamespace: ReadonlyMap<string, Line>;
+  readonly byNamespace: ReadonlyMap<string, DeletionQueue>;
   /** Pods that the rules select, whether this pass deletes them, a later one, or none before the end of the hold. */
   readonly selected: number;
   /** Pods that the rules could ever delete, without those that run. */
   readonly removable: number;
   /** Set while a large deletion by new rules waits: then this policy deletes no pod. */
   readonly holdLeftMs: number | undefined;
-  /** How long such a deletion waits from the first pass under the rules. */
-  readonly holdForMs: number;
 }
 
 /** The pods that one policy governs. */
@@ -206,12 +209,7 @@ export interface Group {
   /** The ones among `pods` that are being deleted. */
   readonly terminating: readonly PodFacts[];
   /** The pods that no rule applies to. */
-  readonly excluded: readonly Excluded[];
-}
-
-export interface Excluded {
-  readonly pod: PodFacts;
-  readonly because: PodKept;
+  readonly excluded: ReadonlyMap<PodFacts, KeptBecause>;
 }
 
 /** Every phase but Pending, Running and Unknown, the empty one too; as upstream (pkg/controller/podgc/gc_controller.go, isPodTerminated). */
@@ -220,9 +218,12 @@ export const isTerminated = ({ phase }: PodFacts): boolean =>
 
 export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== undefined;
 
-/** Whether a finished pod was deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
-export const isFinalizerHeld = (pod: PodFacts): boolean =>
-  pod.finalizers.length > 0 && isTerminating(pod) && pod.deletionGracePeriodSeconds === 0 && isFinished(pod);
+/** Whether a pod waits only for its finalizers: with grace 0 the API server waits neither for the node nor for its kubelet. */
+export const waitsForFinalizers = (pod: PodFacts): boolean =>
+  pod.finalizers.length > 0 && isTerminating(pod) && pod.deletionGracePeriodSeconds === 0;
+
+/** Whether a finished pod waits only for its finalizers: deleting it again changes nothing. */
+export const isAlreadyDeleted = (pod: PodFacts): boolean => waitsForFinalizers(pod) && isFinished(pod);
 
 /** Whether the owner is of this API group and kind: another group may have a kind of the same name. */
 export const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner is OwnerRef =>

@@ -1,87 +1,61 @@
-import { hasKeepLabel, podMatcher } from '../../api/policy/matching.ts';
-import { isInvalid, type InvalidPolicy, type PodsPolicy, type Policy } from '../../api/policy/policy.ts';
+import { hasKeepLabel, podMatcher, type GoverningPolicy } from '../../api/policy/matching.ts';
+import { isInvalid, type Policy } from '../../api/policy/policy.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
   isTerminated,
   isTerminating,
   type Given,
   type Group,
-  type Excluded,
+  type KeptBecause,
   type PodGcFacts,
-  type PodKept,
 } from './facts.ts';
-
-/** The policy that governs a pod; undefined = none, `unknown` = the labels of the pod's namespace are not known. */
-type Governor = Policy | InvalidPolicy | 'unknown' | undefined;
 
 interface Grouped {
   /** One for each valid policy with rules for pods. */
   readonly groups: readonly Group[];
   /** The pods that no such policy governs. */
-  readonly ungoverned: ReadonlyMap<Governor, readonly PodFacts[]>;
+  readonly ungoverned: ReadonlyMap<GoverningPolicy, readonly PodFacts[]>;
 }
 
 /** Assigns every pod to the policy that governs it, and finds the pods that no rule applies to. */
 export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
-  const governorOf = podMatcher(policies, facts.namespaces);
+  const byPolicy = Map.groupBy(facts.pods, podMatcher(policies, facts.namespaces));
   const exclusionOf = exclusions(facts);
-  const groups = new Map<Governor, GrowingGroup>(
-    policies.flatMap((policy) =>
-      isInvalid(policy) || policy.pods === undefined ? [] : [[policy, newGroup(policy, policy.pods)]],
-    ),
-  );
-  const ungoverned = new Map<Governor, PodFacts[]>();
-  for (const pod of facts.pods) {
-    const governor = governorOf(pod);
-    const group = groups.get(governor);
-    if (group !== undefined) add(pod, group, exclusionOf(pod));
-    else listIn(ungoverned, governor).push(pod);
-  }
-  return { groups: [...groups.values()], ungoverned };
+  const groups = policies.flatMap((policy) => {
+    if (isInvalid(policy) || policy.pods === undefined) return [];
+    const governed = byPolicy.get(policy) ?? [];
+    byPolicy.delete(policy);
+    return [groupOf(policy, policy.pods, governed, exclusionOf)];
+  });
+  return { groups, ungoverned: byPolicy };
 }
 
 /** Why the pods that no valid policy governs are kept. */
-export function ungovernedBecause(governor: Governor): PodKept {
-  if (governor === 'unknown') return { reason: 'NamespaceUnknown' };
-  return { reason: governor !== undefined && isInvalid(governor) ? 'InvalidPolicy' : 'NoPolicy' };
+export function ungovernedBecause(policy: GoverningPolicy): KeptBecause {
+  if (policy === 'unknown') return { reason: 'NamespaceUnknown' };
+  return { reason: policy !== undefined && isInvalid(policy) ? 'InvalidPolicy' : 'NoPolicy' };
 }
 
-interface GrowingGroup extends Group {
-  readonly pods: PodFacts[];
-  readonly terminated: PodFacts[];
-  readonly terminating: PodFacts[];
-  readonly excluded: Excluded[];
-}
-
-const newGroup = (policy: Policy, rules: PodsPolicy): GrowingGroup => ({
-  policy,
-  rules,
-  pods: [],
-  terminated: [],
-  terminating: [],
-  excluded: [],
-});
-
-function add(pod: PodFacts, group: GrowingGroup, because: PodKept | undefined): void {
-  if (because !== undefined) {
-    group.excluded.push({ pod, because });
-    return;
+function groupOf(
+  policy: Policy,
+  rules: Group['rules'],
+  governed: readonly PodFacts[],
+  exclusionOf: ReturnType<typeof exclusions>,
+): Group {
+  const excluded = new Map<PodFacts, KeptBecause>();
+  const pods: PodFacts[] = [];
+  for (const pod of governed) {
+    const because = exclusionOf(pod);
+    if (because === undefined) pods.push(pod);
+    else excluded.set(pod, because);
   }
-  group.pods.push(pod);
-  if (isTerminated(pod)) group.terminated.push(pod);
-  if (isTerminating(pod)) group.terminating.push(pod);
-}
-
-/** Returns the list of a key, new if there is none. */
-export function listIn<K, T>(lists: Map<K, T[]>, key: K): T[] {
-  const list = lists.get(key) ?? [];
-  if (list.length === 0) lists.set(key, list);
-  return list;
+  const [terminated, terminating] = [pods.filter(isTerminated), pods.filter(isTerminating)];
+  return { policy, rules, pods, terminated, terminating, excluded };
 }
 
 /** Why no rule applies to a governed pod: the pod, its namespace or its node has the keep label, or its namespace is not known yet. */
-function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => PodKept | undefined {
-  const optedOut = (on: string): PodKept => ({ reason: 'KeepMarked', on });
+function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => KeptBecause | undefined {
+  const optedOut = (on: string): KeptBecause => ({ reason: 'KeepMarked', on });
   const keptNodes = new Set(
     [...(nodes ?? new Map<string, NodeFacts>())].flatMap(([name, node]) => (hasKeepLabel(node) ? name : [])),
   );

@@ -2,12 +2,12 @@ import type { PodsPolicy } from '../../api/policy/policy.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
-  isFinalizerHeld,
+  isAlreadyDeleted,
   isOf,
   toDelete,
   type Given,
   type Group,
-  type KeepWhy,
+  type KeptBecause,
   type PodDeletion,
   type PodGcFacts,
   type PodGcPlan,
@@ -58,7 +58,7 @@ export interface OrphanVerdicts extends Pick<
   /** None while the circuit breaker is open. */
   readonly due: readonly PodDeletion[];
   /** Why an orphan that is not due is kept; undefined = the pod is no orphan. */
-  keepReason(pod: PodFacts): KeepWhy | undefined;
+  keptBecause(pod: PodFacts): KeptBecause | undefined;
 }
 
 const noOrphans: OrphanVerdicts = {
@@ -66,7 +66,7 @@ const noOrphans: OrphanVerdicts = {
   missingNodes: 0,
   trippedPercent: undefined,
   isLeftOpen: false,
-  keepReason: () => undefined,
+  keptBecause: () => undefined,
 };
 
 /**
@@ -99,7 +99,7 @@ export function judgeOrphans(
     missingNodes: missing,
     trippedPercent,
     isLeftOpen,
-    keepReason: (pod) => {
+    keptBecause: (pod) => {
       if (!isOnMissing(pod, nodes)) return undefined;
       if (trippedPercent !== undefined) return { reason: 'Tripped' };
       const eligibleAt = new Date(now.getTime() + quarantineMs - missingForMs(pod));
@@ -139,7 +139,7 @@ export function missingNodes(
   if (isNoneMissing(facts) || nodes === undefined) return 0;
   const missing = new Set<string>(lostNodes);
   const count = (pod: PodFacts): void => {
-    if (!isOnMissing(pod, nodes) || isFinalizerHeld(pod)) return;
+    if (!isOnMissing(pod, nodes) || isAlreadyDeleted(pod)) return;
     if (pod.nodeExisted || seenNodes.has(nodeOf(pod))) missing.add(nodeOf(pod));
   };
   for (const { rules, pods } of groups) if (rules.orphaned !== undefined) pods.forEach(count);

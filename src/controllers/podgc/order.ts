@@ -14,37 +14,40 @@ const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 /** Compares by code unit, as the API server compares strings; not by language. */
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The finished pods that one threshold counts. */
-interface Counts {
-  /** 0 = off. */
-  readonly threshold: number;
-  readonly counted: number;
+/** What is decided about finished pods before a threshold counts them. */
+export interface DecidedBefore {
   /** Pods that cannot be deleted now; no threshold counts them. */
-  readonly held: number;
-  /** Pods that an earlier step of the rule deletes; this threshold does not count them. */
-  readonly earlier: number;
+  readonly kept: ReadonlyMap<PodFacts, unknown>;
+  /** Pods that an earlier step of the rule deletes; the threshold does not count them. */
+  readonly due: ReadonlyMap<PodFacts, unknown>;
+  /** Pods that the threshold counts and must not delete. */
+  readonly spared?: ReadonlyMap<PodFacts, unknown>;
 }
 
-/** The pods that one threshold applies to, in the order of deletion. Sorted when first needed: in most passes nothing is due. */
-export class Line implements Counts {
+/** The finished pods that one threshold counts, in the order of deletion. Sorted when first needed: in most passes nothing is due. */
+export class DeletionQueue {
+  /** 0 or less = off. */
   readonly threshold: number;
   readonly counted: number;
-  readonly held: number;
+  /** Number of `DecidedBefore.kept` among the pods. */
+  readonly undeletable: number;
+  /** Number of `DecidedBefore.due` among them. */
   readonly earlier: number;
   readonly #pods: readonly PodFacts[];
   #sorted: readonly PodFacts[] | undefined;
   #places: ReadonlyMap<PodFacts, number> | undefined;
 
-  /** `pods`: the pods that may be deleted; `counts` may include others. */
-  constructor(pods: readonly PodFacts[], counts: Counts) {
-    this.#pods = pods;
-    this.threshold = counts.threshold;
-    this.counted = counts.counted;
-    this.held = counts.held;
-    this.earlier = counts.earlier;
+  constructor(pods: readonly PodFacts[], threshold: number, before: DecidedBefore) {
+    const deletable = without(pods, before.kept);
+    const left = without(deletable, before.due);
+    this.threshold = threshold;
+    this.counted = left.length;
+    this.undeletable = pods.length - deletable.length;
+    this.earlier = deletable.length - left.length;
+    this.#pods = without(left, before.spared);
   }
 
-  /** The pods that exceed the threshold, first in order; a threshold of 0 or less is off. */
+  /** The pods that exceed the threshold, first in order. */
   surplus(): readonly PodFacts[] {
     const count = this.threshold > 0 ? this.counted - this.threshold : 0;
     return count > 0 ? this.#inOrder().slice(0, count) : [];
@@ -60,3 +63,7 @@ export class Line implements Counts {
     return (this.#sorted ??= this.#pods.toSorted(byDeletionOrder));
   }
 }
+
+/** No copy where nothing is taken out: there may be 100 000 pods. */
+const without = (pods: readonly PodFacts[], taken?: ReadonlyMap<PodFacts, unknown>): readonly PodFacts[] =>
+  taken === undefined || taken.size === 0 ? pods : pods.filter((pod) => !taken.has(pod));

@@ -4,12 +4,12 @@ import { holdLeftMs } from '../../gc/hold.ts';
 import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import {
-  isFinalizerHeld,
+  isAlreadyDeleted,
   isTerminated,
   toKeep,
   type Given,
   type Group,
-  type KeepWhy,
+  type KeptBecause,
   type KeptPod,
   type PodDeletion,
   type PodGcFacts,
@@ -29,59 +29,58 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, ungoverned } = groupByPolicy(facts, given);
   const missing = missingNodes(groups, facts);
   const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
-  const { deletions, overLimit, postponed } = sequence(judged, facts, given);
+  const { deletions, waiting } = sequence(judged, facts, given);
   const isDue = new Set(deletions.map(({ target }) => target.pod));
-  const context = { now: given.now, nodes: facts.nodes, overLimit };
 
   function* kept(): Generator<KeptPod> {
-    for (const [governor, pods] of ungoverned) {
-      const policy = typeof governor === 'object' ? governor : undefined;
-      const because = ungovernedBecause(governor);
+    for (const [governing, pods] of ungoverned) {
+      const policy = typeof governing === 'object' ? governing : undefined;
+      const because = ungovernedBecause(governing);
       for (const pod of pods) yield toKeep(pod, because, policy);
     }
-    for (const one of judged) {
-      const { policy, excluded, pods } = one.group;
-      for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
+    for (const verdicts of judged) {
+      const { policy, excluded, pods } = verdicts.group;
+      for (const [pod, because] of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
-        if (!isDue.has(pod)) yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, context), policy);
+        if (!isDue.has(pod))
+          yield toKeep(pod, waiting.get(pod) ?? unselectedBecause(pod, verdicts, facts.nodes), policy);
     }
   }
-  return {
-    deletions,
-    kept: { [Symbol.iterator]: kept },
-    policies: judged.map(verdictsOf),
-  };
+  return { deletions, kept: { [Symbol.iterator]: kept }, policies: judged };
 }
 
-interface Judged {
+interface Judged extends PolicyVerdicts {
   readonly group: Group;
-  readonly terminated: TerminatedVerdicts;
+  readonly finished: TerminatedVerdicts;
   readonly orphans: OrphanVerdicts;
-  /** Unordered; each pod once. */
-  readonly selected: readonly PodDeletion[];
-  readonly removable: number;
-  /** Set while all of them wait. */
-  readonly hold: Hold | undefined;
-}
-
-interface Hold {
-  readonly pods: ReadonlySet<PodFacts>;
-  readonly leftMs: number;
+  /** What the rules select. Unordered; each pod once. */
+  readonly due: readonly PodDeletion[];
 }
 
 function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, given: Given): Judged {
-  const terminated = judgeTerminated(group, facts, given);
+  const { policy, rules, pods } = group;
+  const finished = judgeTerminated(group, facts, given);
   const orphans = judgeOrphans(group, facts, given);
   const byNode = [...outOfService(group, facts.nodes), ...orphans.due, ...unscheduled(group)];
-  const selected = firstRuleWins(terminated.due, byNode);
-  const removable = removableBy(group, selected);
+  const due = firstRuleWins(finished.due, byNode);
+  const counts = { governed: pods.length, removable: removableBy(group, due) };
+  const inForceForMs = facts.inForceForMs.get(policy.name);
   return {
+    policy,
     group,
-    terminated,
+    finished,
     orphans,
-    selected,
-    removable,
-    hold: holdOf(group, { selected, removable }, facts),
+    due,
+    governed: counts.governed,
+    removable: counts.removable,
+    selected: due.length,
+    terminated: group.terminated.length,
+    missingNodes: orphans.missingNodes,
+    trippedPercent: orphans.trippedPercent,
+    isLeftOpen: orphans.isLeftOpen,
+    overall: finished.overall,
+    byNamespace: finished.byNamespace,
+    holdLeftMs: holdLeftMs(policy, rules.hold, { ...counts, due: due.length, inForceForMs }),
   };
 }
 
@@ -89,23 +88,6 @@ function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, g
 function removableBy({ rules, terminated }: Group, selected: readonly PodDeletion[]): number {
   if (rules.terminated === undefined) return selected.length;
   return terminated.length + selected.filter(({ target }) => !isTerminated(target.pod)).length;
-}
-
-function holdOf(
-  { policy, rules, pods }: Group,
-  { selected, removable }: Pick<Judged, 'selected' | 'removable'>,
-  { inForceForMs }: PodGcFacts,
-): Hold | undefined {
-  const removal = {
-    due: selected.length,
-    governed: pods.length,
-    removable,
-    inForceForMs: inForceForMs.get(policy.name),
-  };
-  const leftMs = holdLeftMs(policy, rules.hold, removal);
-  return leftMs === undefined
-    ? undefined
-    : { leftMs, pods: new Set(selected.map(({ target }) => target.pod)) };
 }
 
 /** No rule deletes a pod again that waits only for its finalizers. */
@@ -116,7 +98,7 @@ function firstRuleWins(
   if (byNode.length === 0) return terminated;
   const taken = new Set(terminated.map(({ target }) => target.pod));
   const rest = byNode.filter(({ target: { pod } }) => {
-    if (taken.has(pod) || isFinalizerHeld(pod)) return false;
+    if (taken.has(pod) || isAlreadyDeleted(pod)) return false;
     taken.add(pod);
     return true;
   });
@@ -138,10 +120,8 @@ const ruleOrder = (judged: readonly Judged[], { isLimited = false }: Given): rea
 
 interface Sequence {
   readonly deletions: readonly PodDeletion[];
-  /** Pods that their policy's limit of deletions per pass leaves for the next pass. */
-  readonly overLimit: ReadonlySet<PodFacts>;
-  /** Pods whose deletion has failed, and is not tried again yet. */
-  readonly postponed: ReadonlyMap<PodFacts, KeepWhy>;
+  /** Why pods that are due are not deleted in this pass. */
+  readonly waiting: ReadonlyMap<PodFacts, KeptBecause>;
 }
 
 /**
@@ -153,27 +133,31 @@ function sequence(
   { failedBefore }: Pick<PodGcFacts, 'failedBefore'>,
   given: Given,
 ): Sequence {
-  const due = judged.flatMap(({ hold, selected }) => (hold === undefined ? selected : []));
   const deletions: PodDeletion[] = [];
-  const overLimit = new Set<PodFacts>();
-  const postponed = new Map<PodFacts, KeepWhy>();
+  const waiting = new Map<PodFacts, KeptBecause>();
+  const inMs = (ms: number): Date => new Date(given.now.getTime() + ms);
+  for (const { due, holdLeftMs: leftMs } of judged) {
+    if (leftMs === undefined) continue;
+    const because = { reason: 'Holding', eligibleAt: inMs(leftMs) } as const;
+    for (const { target } of due) waiting.set(target.pod, because);
+  }
   const counts = new Map<Policy, number>();
-  const inTurn = ruleOrder(judged, given).flatMap((reason) => inOrder(due, reason));
+  const allowed = judged.flatMap(({ due, holdLeftMs: leftMs }) => (leftMs === undefined ? due : []));
+  const inTurn = ruleOrder(judged, given).flatMap((reason) => inOrder(allowed, reason));
   const hasFailed = ({ target }: PodDeletion): boolean => failedBefore.has(target.uid);
   for (const deletion of failedLast(inTurn, hasFailed)) {
     const { policy, target } = deletion;
     const count = counts.get(policy) ?? 0;
     const { times = 0, retryInMs = 0 } = failedBefore.get(target.uid) ?? {};
-    if (retryInMs > 0) {
-      const eligibleAt = new Date(given.now.getTime() + retryInMs);
-      postponed.set(target.pod, { reason: 'DeletionFailed', times, eligibleAt });
-    } else if (isAtLimit(policy, count)) overLimit.add(target.pod);
+    if (retryInMs > 0)
+      waiting.set(target.pod, { reason: 'DeletionFailed', times, eligibleAt: inMs(retryInMs) });
+    else if (isAtLimit(policy, count)) waiting.set(target.pod, { reason: 'PacingLimit' });
     else {
       counts.set(policy, count + 1);
       deletions.push(deletion);
     }
   }
-  return { deletions, overLimit, postponed };
+  return { deletions, waiting };
 }
 
 const inOrder = (due: readonly PodDeletion[], reason: PodDeleteReason): readonly PodDeletion[] =>
@@ -185,38 +169,23 @@ const inOrder = (due: readonly PodDeletion[], reason: PodDeleteReason): readonly
 const isAtLimit = ({ pods }: Policy, count: number): boolean =>
   pods !== undefined && pods.safety.maxDeletesPerPass > 0 && count >= pods.safety.maxDeletesPerPass;
 
-const verdictsOf = ({ group, terminated, orphans, selected, removable, hold }: Judged): PolicyVerdicts => ({
-  policy: group.policy,
-  governed: group.pods.length,
-  terminated: group.terminated.length,
-  missingNodes: orphans.missingNodes,
-  trippedPercent: orphans.trippedPercent,
-  isLeftOpen: orphans.isLeftOpen,
-  overall: terminated.overall,
-  byNamespace: terminated.byNamespace,
-  selected: selected.length,
-  removable,
-  holdLeftMs: hold?.leftMs,
-  holdForMs: group.rules.hold.forMs,
-});
-
-/** Why a pod that the rules apply to is not due. */
-function keptBecause(
+/** Why no rule selects a pod that the rules apply to. */
+function unselectedBecause(
   pod: PodFacts,
-  { terminated, orphans, hold }: Judged,
-  { overLimit, now, nodes }: Pick<Given, 'now'> & Pick<Sequence, 'overLimit'> & Pick<PodGcFacts, 'nodes'>,
-): KeepWhy {
-  if (hold?.pods.has(pod) === true)
-    return { reason: 'Holding', eligibleAt: new Date(now.getTime() + hold.leftMs) };
-  if (overLimit.has(pod)) return { reason: 'PacingLimit' };
-  if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld' };
-  const orphan = orphans.keepReason(pod);
-  const finished = isTerminated(pod) ? terminated.keepReason(pod) : undefined;
-  return earliest(orphan, finished) ?? { reason: 'NotTerminated', node: nodes?.get(pod.nodeName ?? '') };
+  { finished, orphans }: Judged,
+  nodes: PodGcFacts['nodes'],
+): KeptBecause {
+  if (isAlreadyDeleted(pod)) return { reason: 'FinalizerHeld' };
+  return (
+    earliest(orphans.keptBecause(pod), isTerminated(pod) ? finished.keptBecause(pod) : undefined) ?? {
+      reason: 'NotTerminated',
+      node: nodes?.get(pod.nodeName ?? ''),
+    }
+  );
 }
 
 /** Of two rules that do not delete a pod yet, the one that will delete it first; the former, if neither will by time alone. */
-function earliest(a: KeepWhy | undefined, b: KeepWhy | undefined): KeepWhy | undefined {
+function earliest(a: KeptBecause | undefined, b: KeptBecause | undefined): KeptBecause | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return (b.eligibleAt?.getTime() ?? Infinity) < (a.eligibleAt?.getTime() ?? Infinity) ? b : a;
 }

@@ -87,13 +87,13 @@ function unknownOwners(policy: Policy, { jobsFinished, owners }: PassResults['fa
 }
 
 function reportedHold(
-  { policy: { uid }, selected, holdLeftMs, holdForMs }: PolicyVerdicts,
+  { policy: { uid, pods }, selected, holdLeftMs }: PolicyVerdicts,
   inForce: InForceByPolicy,
 ): ReportedHold | undefined {
   const found = inForce.get(uid);
-  if (found === undefined) return undefined;
+  if (found === undefined || pods === undefined) return undefined;
   const { rulesId, since } = found;
-  const until = new Date(since.getTime() + holdForMs);
+  const until = new Date(since.getTime() + pods.hold.forMs);
   return { rulesId, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
 }
 

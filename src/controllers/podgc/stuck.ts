@@ -1,6 +1,6 @@
 import type { ContainerEnd, PodFacts, PodWait } from '../../kube/cache/objects.ts';
 import { isFinished } from '../../api/pod-phase.ts';
-import { isTerminating } from './facts.ts';
+import { isTerminating, waitsForFinalizers } from './facts.ts';
 import {
   hasTaintLeft,
   isOutOfService,
@@ -112,7 +112,7 @@ function waitingSinceMs(
 }
 
 function obstacleOf(pod: PodFacts, nodes: Nodes): Obstacle {
-  if (isHeld(pod)) return finalizer;
+  if (waitsForFinalizers(pod)) return finalizer;
   const node = pod.nodeName === undefined ? undefined : nodes?.get(pod.nodeName);
   if (pod.nodeName !== undefined && nodes !== undefined && node === undefined) return noNode;
   if (node?.ready === false) return isOutOfService(node) ? outOfService : notReady;
@@ -134,9 +134,6 @@ function notStarted({ nodeName, phase }: PodFacts, { reason, message, initEnd }:
   if (initEnd !== undefined) return initEnded(initEnd);
   return reason === 'PodReadyToStartContainers' ? unprepared : notCreated;
 }
-
-/** With grace 0 the API server waits for nothing but the finalizers: neither for the node nor for its kubelet. */
-const isHeld = (pod: PodFacts): boolean => pod.deletionGracePeriodSeconds === 0 && pod.finalizers.length > 0;
 
 /** Removes one finalizer, and never one of Kubernetes, which removes its own when its work is done. */
 function unfinalize(pod: PodFacts): StuckHelp {

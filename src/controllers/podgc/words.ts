@@ -18,7 +18,7 @@ import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
 import {
   isTerminating,
-  type Finish,
+  type Expiry,
   type KeptForOwner,
   type PodDecision,
   type PodGcPlan,
@@ -27,7 +27,7 @@ import {
 } from './facts.ts';
 import { hasTaintLeft, removeTaint, taintLeftText } from './nodes.ts';
 import { jobText, ownerText, partlyEndedText, uncountedText } from './job-words.ts';
-import type { Line } from './order.ts';
+import type { DeletionQueue } from './order.ts';
 
 const held = { what: 'pods', field: 'pods.safety' };
 const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.';
@@ -188,7 +188,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
     case 'TerminatedInNamespace':
       return explainSurplus(decision, inNamespaceOf(verdicts, namespace));
     case 'Expired':
-      return explainTtl(pod, decision.finish, 'has passed');
+      return explainTtl(pod, decision.expiry, 'has passed');
     case 'OutOfService':
       return {
         detail: `It is terminating on node ${node}, which is not ready and has the out-of-service taint.`,
@@ -204,11 +204,11 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
     case 'NotTerminated':
       return explainUnfinished(pod, decision.node, rules);
     case 'UnderThreshold':
-      return explainLeft(pod, decision.finish, verdicts);
+      return explainLeft(pod, decision.expiry, verdicts);
     case 'RuleOff':
       return { detail: meaning, field: 'pods.terminated is not set' };
     case 'TooYoung':
-      return explainTtl(pod, decision.finish, 'has not passed yet');
+      return explainTtl(pod, decision.expiry, 'has not passed yet');
     case 'KeepMarked':
       return { detail: `The label gc.dustpan.dev/keep is on ${decision.on}.`, field: keepLabelField() };
     case 'JobUncounted':
@@ -281,7 +281,7 @@ function explainUngoverned(pod: PodFacts, verdicts: PodGcPlan['policies']): Why 
 
 /** A threshold that counts a finished pod: its pods, which ones they are, and the policy field. */
 interface Limit {
-  readonly line: Line;
+  readonly queue: DeletionQueue;
   readonly scope: string;
   readonly field: string;
 }
@@ -289,36 +289,36 @@ interface Limit {
 type Verdicts = PolicyVerdicts | undefined;
 
 function overallOf(verdicts: Verdicts): Limit | undefined {
-  const line = verdicts?.overall;
-  return line && { line, scope: '', field: `pods.terminated.threshold=${line.threshold}` };
+  const queue = verdicts?.overall;
+  return queue && { queue, scope: '', field: `pods.terminated.threshold=${queue.threshold}` };
 }
 
 function inNamespaceOf(verdicts: Verdicts, namespace: string): Limit | undefined {
-  const line = verdicts?.byNamespace.get(namespace);
+  const queue = verdicts?.byNamespace.get(namespace);
   return (
-    line && {
-      line,
+    queue && {
+      queue,
       scope: ` in namespace ${namespace}`,
-      field: `pods.terminated.perNamespaceThreshold=${line.threshold}`,
+      field: `pods.terminated.perNamespaceThreshold=${queue.threshold}`,
     }
   );
 }
 
 function explainSurplus({ reason, target }: PodDecision, limit: Limit | undefined): Why {
   if (limit === undefined) return { detail: podReasons[reason].meaning };
-  const place = ordinal(limit.line.placeOf(target.pod));
+  const place = ordinal(limit.queue.placeOf(target.pod));
   return {
     detail: `${finishedText(limit)}; this one is the ${place} to be deleted: evicted pods first, then the oldest.`,
     field: limit.field,
   };
 }
 
-function explainLeft(pod: PodFacts, { ttl }: Finish, verdicts: Verdicts): Why {
+function explainLeft(pod: PodFacts, { ttl }: Expiry, verdicts: Verdicts): Why {
   const limits = [overallOf(verdicts), inNamespaceOf(verdicts, pod.namespace)];
   const set = limits.filter((limit) => limit !== undefined);
   const parts = set
     // Only the overall threshold can be off.
-    .filter(({ line, scope }) => line.threshold > 0 || scope !== '')
+    .filter(({ queue, scope }) => queue.threshold > 0 || scope !== '')
     .map((limit) => `${finishedText(limit)}${placeText(limit, pod)}.`);
   const text =
     parts.length === 0
@@ -331,36 +331,35 @@ function explainLeft(pod: PodFacts, { ttl }: Finish, verdicts: Verdicts): Why {
 }
 
 /** The pods that a threshold counts, and those that it does not count; opted-out pods are not mentioned. */
-function finishedText({ line: { counted: count, held: stuck, earlier, threshold }, scope }: Limit): string {
+function finishedText({ queue, scope }: Limit): string {
+  const { counted: count, undeletable: stuck, earlier, threshold } = queue;
   const others = [
-    ...(earlier === 0
-      ? []
-      : [`${earlier} more ${earlier === 1 ? 'is' : 'are'} already due by another limit`]),
-    ...(stuck === 0 ? [] : [`${stuck} more cannot be deleted now`]),
-  ];
+    earlier === 0 ? [] : `${earlier} more ${earlier === 1 ? 'is' : 'are'} already due by another limit`,
+    stuck === 0 ? [] : `${stuck} more cannot be deleted now`,
+  ].flat();
   const sum = stuck + earlier;
   const more = sum === 0 ? '' : ` (${others.join(', ')}; ${sum === 1 ? 'it does' : 'they do'} not count)`;
   return `This policy governs ${counted(count, 'finished pod')}${scope}${more}, and the threshold is ${threshold}`;
 }
 
-function placeText({ line }: Limit, pod: PodFacts): string {
-  const place = ordinal(line.placeOf(pod));
-  const surplus = line.counted - line.threshold;
+function placeText({ queue }: Limit, pod: PodFacts): string {
+  const place = ordinal(queue.placeOf(pod));
+  const surplus = queue.counted - queue.threshold;
   if (surplus <= 0) return `; this one would be the ${place} to be deleted`;
   const first = surplus === 1 ? 'dustpan deletes the first' : `dustpan deletes the first ${surplus}`;
   return `, so ${first}; this one is the ${place}`;
 }
 
-function explainTtl(pod: PodFacts, finish: Finish, state: string): Why {
-  const { ttl } = finish;
+function explainTtl(pod: PodFacts, expiry: Expiry, state: string): Why {
+  const { ttl } = expiry;
   return {
-    detail: `${finishText(pod, finish)}, and ${ttlText(ttl)} ${state}${evidenceText(pod, ttl)}.${annotationText(ttl)}`,
+    detail: `${finishText(pod, expiry)}, and ${ttlText(ttl)} ${state}${evidenceText(pod, ttl)}.${annotationText(ttl)}`,
     field: `${ttl.field}=${formatDuration(ttl.ttlMs)}`,
   };
 }
 
 /** `plan` and `why` have not watched the pod: if no part of it has a possible finish time, they count the ttl from now. */
-function finishText(pod: PodFacts, { countedMs }: Finish): string {
+function finishText(pod: PodFacts, { countedMs }: Expiry): string {
   const { finishedAtMs, finishedByMs } = pod;
   if (countedMs === finishedAtMs) return `It finished at ${timeText(finishedAtMs)}`;
   return countedMs === finishedByMs

@@ -5,7 +5,7 @@ import {
   type PodDeleteReason,
   type PodKeepReason,
 } from '../../../../src/api/reasons.ts';
-import { toKeep, type PodKept } from '../../../../src/controllers/podgc/facts.ts';
+import { toKeep, type KeptBecause } from '../../../../src/controllers/podgc/facts.ts';
 import type { JobFacts, OwnerRef } from '../../../../src/kube/cache/objects.ts';
 import { explainPod } from '../../../../src/controllers/podgc/words.ts';
 import {
@@ -69,7 +69,7 @@ const live = [
   { reason: 'ClockUnsure' },
   { reason: 'DeletionFailed', times: 3 },
   { reason: 'PodChanged' },
-] as const satisfies readonly PodKept[];
+] as const satisfies readonly KeptBecause[];
 type LiveReason = (typeof live)[number]['reason'];
 
 /** About the pod `x`. */

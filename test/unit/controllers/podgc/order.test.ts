@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byDeletionOrder, Line } from '../../../../src/controllers/podgc/order.ts';
+import { byDeletionOrder, DeletionQueue } from '../../../../src/controllers/podgc/order.ts';
 import { pod } from '../../../builders.ts';
 
 /** Few ages, few names: many ties. */
@@ -22,11 +22,11 @@ const somePod = fc
 test('returns the surplus over the threshold in order, and the place of each pod', () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 1, max: 45 }), (pods, threshold) => {
-      const line = new Line(pods, { threshold, counted: pods.length, held: 0, earlier: 0 });
+      const queue = new DeletionQueue(pods, threshold, { kept: new Map(), due: new Map() });
       const sorted = pods.toSorted(byDeletionOrder);
-      expect(line.surplus()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
-      expect(line.placeOf(pod('not-counted'))).toBe(0);
-      expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
+      expect(queue.surplus()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
+      expect(queue.placeOf(pod('not-counted'))).toBe(0);
+      expect(sorted.map((one) => queue.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
     }),
   );
 });
