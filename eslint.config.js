@@ -108,6 +108,7 @@ export default defineConfig(
         { considerDefaultExhaustiveForUnions: true },
       ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // @kubernetes/client-node declares API objects as classes but hands out plain JSON.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       ...syntax(noDefaultExport),

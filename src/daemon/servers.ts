@@ -12,7 +12,7 @@ import { registerProcessMetrics } from '../runtime/serving/process-metrics.ts';
 import { ServingCertificate } from '../runtime/serving/serving-certificate.ts';
 import type { Connected } from '../process/connect.ts';
 import type { MetricsSecurity } from '../process/config.ts';
-import type { ComponentMetrics } from './process-metrics.ts';
+import type { ComponentMetrics } from './metrics.ts';
 import { revision, version } from '../runtime/version.ts';
 
 interface ServerConfig {

@@ -80,9 +80,8 @@ export async function removeImages(
   };
 }
 
-const countRemoved = (own: ImageGcMetrics, { reason }: ImageRemoval): void => {
+const countRemoved = (own: ImageGcMetrics, { reason }: ImageRemoval): void =>
   own.collected.inc({ reason: upstreamReason[reason] });
-};
 
 export function recordLateImage(
   removal: ImageRemoval,
@@ -242,9 +241,8 @@ function freedBetween(
   return first && last && Math.max(0, last.free - first.free);
 }
 
-export const countError = ({ unit, metrics }: Reporting, stage: Stage): void => {
+export const countError = ({ unit, metrics }: Reporting, stage: Stage): void =>
   metrics.errors.inc({ unit, stage });
-};
 
 /** Remembers images that the runtime has refused to remove, or has taken too long for. */
 export const imageFailures = (): FailureMemory<ImageRemoval> =>

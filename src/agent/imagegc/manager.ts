@@ -229,9 +229,7 @@ export class ImageGcManager {
       failures: this.#failures,
       late: this.#late,
       observe: (during: AbortSignal) => this.#observe(noContainers, during),
-      onRemoved: (removal: ImageRemoval): void => {
-        this.#removed(removal);
-      },
+      onRemoved: (removal: ImageRemoval): void => this.#removed(removal),
     };
     return await removeImages(deps, planned, signal);
   }

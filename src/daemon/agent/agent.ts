@@ -28,9 +28,7 @@ import { revision, version } from '../../runtime/version.ts';
 /** Runs the agent of one node until SIGTERM; resolves with 0. */
 export async function runAgent(config: AgentConfig): Promise<number> {
   const log = createLogger({ format: config.logFormat, verbosity: config.v });
-  const stop = stopSignal((signal) => {
-    log.info({ signal }, 'stopping agent');
-  });
+  const stop = stopSignal((signal) => log.info({ signal }, 'stopping agent'));
   const registry = new Registry();
   const metrics = agentMetrics(registry);
   const refusals = new Refusals();
@@ -109,9 +107,7 @@ class Agent {
       log,
       metrics: metrics.reflector,
       nodeName: config.nodeName,
-      onNews: () => {
-        this.#loops.wakeAll(stop);
-      },
+      onNews: () => this.#loops.wakeAll(stop),
     });
     metrics.caches(this.#caches.all);
     this.#rights = new OwnRights({
@@ -185,9 +181,7 @@ class Agent {
       runtime: cri,
       socket,
       log,
-      onReady: () => {
-        this.#loops.wakePasses(this.#stop);
-      },
+      onReady: () => this.#loops.wakePasses(this.#stop),
     });
     this.#runtimeTrouble = () => watch.check();
     const units = this.#units(cri, watch);
@@ -196,16 +190,14 @@ class Agent {
     );
     // Events are flushed meanwhile.
     writing.abort();
-    await units.report(AbortSignal.timeout(lastReportMs), true).catch((err: unknown) => {
-      log.warn({ err }, 'last report not written');
-    });
+    await units
+      .report(AbortSignal.timeout(lastReportMs), true)
+      .catch((err: unknown) => log.warn({ err }, 'last report not written'));
     cri.close();
   }
 
   #units(runtime: ContainerRuntime, runtimeWatch: RuntimeWatch): Omit<Passes, 'runtime'> {
-    const onProgress = (): void => {
-      this.#loops.beat();
-    };
+    const onProgress = (): void => this.#loops.beat();
     return buildAgentUnits({
       ...this.#base,
       caches: this.#caches,
@@ -215,9 +207,7 @@ class Agent {
       runtimeWatch,
       onProgress,
       runtime,
-      onPass: () => {
-        this.#loops.wakeReport();
-      },
+      onPass: () => this.#loops.wakeReport(),
       alone: (pass, signal) => this.#loops.alone(pass, signal),
     });
   }

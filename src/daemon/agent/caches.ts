@@ -43,12 +43,8 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
     const isNews = policySet.update([...policies.items.values()].map(({ object }) => object));
     update(isNews);
   });
-  const nodes = watched(deps, nodesResource({ name: nodeName }), () => {
-    update(false);
-  });
-  const pods = watched(deps, nodePodsResource(nodeName), () => {
-    update(false);
-  });
+  const nodes = watched(deps, nodesResource({ name: nodeName }), () => update(false));
+  const pods = watched(deps, nodePodsResource(nodeName), () => update(false));
   const ready = new Edge(() => [policies, nodes, pods].every(({ synced }) => synced), onNews);
   const governor = new Governor(nodeName, deps.log);
   const found = (): NodeFacts | undefined => [...nodes.items.values()].find(({ name }) => name === nodeName);

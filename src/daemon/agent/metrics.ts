@@ -4,17 +4,14 @@ import { imageGcReasons } from '../../agent/imagegc/metrics.ts';
 import { localStorageReasons } from '../../agent/localstorage/metrics.ts';
 import { nodePressureReasons } from '../../agent/nodepressure/metrics.ts';
 import type { OnCall } from '../../cri/connection.ts';
-import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
+import { startMetrics, unitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
-import { componentMetrics, type ComponentMetrics } from '../process-metrics.ts';
+import { componentMetrics } from '../metrics.ts';
 
-export interface AgentMetrics extends ComponentMetrics {
-  readonly units: UnitMetrics;
-  readonly runtimeCall: OnCall;
-}
+export type AgentMetrics = ReturnType<typeof agentMetrics>;
 
 /** Metrics of the agent process: those of every component, of all units, and calls of the container runtime. */
-export function agentMetrics(registry: Registry): AgentMetrics {
+export function agentMetrics(registry: Registry) {
   const units = unitMetrics(registry);
   startMetrics(units, 'imagegc', imageGcReasons);
   startMetrics(units, 'containergc', containerGcReasons);
@@ -26,7 +23,7 @@ export function agentMetrics(registry: Registry): AgentMetrics {
 /** From a fast list to the deadline of a removal; few, because each bucket is a series on every node. */
 const seconds = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 30, 120];
 
-function runtimeMetrics(registry: Registry): AgentMetrics['runtimeCall'] {
+function runtimeMetrics(registry: Registry): OnCall {
   const { counter, histogram } = metricRows(registry);
   const calls = counter(
     'runtime_operations_total',

@@ -135,9 +135,7 @@ function nodeParts({ config, cluster, runtime, log }: AgentContext) {
         log: log.named('kubelet'),
       }),
       thresholds: (signal: AbortSignal) => kubelet.thresholds(signal),
-      close: () => {
-        kubelet.close();
-      },
+      close: () => kubelet.close(),
     },
   };
 }
@@ -183,9 +181,7 @@ function containerGc(context: Context, passed: Passed): ContainerGcManager {
     orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
     own: containerGcMetrics(registry),
     periodMs: config.containerGcPeriodMs,
-    onPass: (pass, containers, removedOthers) => {
-      passed(pass, { containers, removedOthers });
-    },
+    onPass: (pass, containers, removedOthers) => passed(pass, { containers, removedOthers }),
   });
 }
 
@@ -205,9 +201,7 @@ function imageGc(context: Context, passed: Passed): ImageGcManager {
     },
     own: imageGcMetrics(registry),
     periodMs: config.imageGcPeriodMs,
-    onPass: (pass, images, removedImages) => {
-      passed(pass, { images, removedImages });
-    },
+    onPass: (pass, images, removedImages) => passed(pass, { images, removedImages }),
   });
 }
 
@@ -220,9 +214,7 @@ function localStorage(context: Context, passed: Passed): LocalStorageManager {
     isUsed: () => hasStorageRule(caches.policies()),
     own: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
-    onPass: (pass, storage) => {
-      passed(pass, { storage });
-    },
+    onPass: (pass, storage) => passed(pass, { storage }),
   });
 }
 
@@ -243,9 +235,7 @@ function nodePressure(
     disk: (name, signal) => (name === 'imagefs' ? context.imageDisk(signal) : context.nodeDisk(signal)),
     consumers: () => consumersOf(last),
     own: nodePressureMetrics(registry),
-    onPass: (pass, pressure) => {
-      passed(pass, { pressure });
-    },
+    onPass: (pass, pressure) => passed(pass, { pressure }),
   });
 }
 

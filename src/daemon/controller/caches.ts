@@ -67,9 +67,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
     () => [policies, nodes, namespaces].every(({ isComplete }) => isComplete) && pods.synced,
     deps.onReady,
   );
-  const checkReady = (): void => {
-    ready.check();
-  };
+  const checkReady = (): void => ready.check();
   const { policies, operator } = watchedPolicies(deps, (resource, onChange) =>
     reflect(resource, () => {
       onChange?.();
@@ -125,9 +123,7 @@ function reportCache(
         reported.check();
         if (requestsEviction(nodeReports.items.values())) onEvictionRequests();
       }),
-    () => {
-      reported.check();
-    },
+    () => reported.check(),
   );
   return nodeReports;
 }
@@ -177,9 +173,7 @@ function watchedPolicies(
   reflect: Reflect,
 ): { readonly policies: Reflector<RawFacts>; readonly operator: PolicyOperator } {
   let notify: () => void = () => undefined;
-  const policies = reflect(policiesResource(), () => {
-    notify();
-  });
+  const policies = reflect(policiesResource(), () => notify());
   const operator = new PolicyOperator({
     watch: (_path, onChange) => {
       notify = onChange;

@@ -34,9 +34,7 @@ export async function runController(config: ControllerConfig): Promise<number> {
   collectYoungAlone();
   letHeapDouble(true);
   const log = createLogger({ format: config.logFormat, verbosity: config.v });
-  const stop = stopSignal((signal) => {
-    log.info({ signal }, 'stopping controller');
-  });
+  const stop = stopSignal((signal) => log.info({ signal }, 'stopping controller'));
   // While the API server is away a new process could do no more, and each of its ends would count as a crash.
   let outcome = await runOnce(config, log, stop);
   while (outcome === 'away' && !stop.aborted) outcome = await runOnce(config, log, stop);
@@ -153,12 +151,8 @@ function cachesOf(
       budgetsWake.trigger();
       rightsWake.trigger();
     },
-    onReports: () => {
-      budgetsWake.trigger();
-    },
-    onEvictionRequests: () => {
-      evictionWake.trigger();
-    },
+    onReports: () => budgetsWake.trigger(),
+    onEvictionRequests: () => evictionWake.trigger(),
   });
 }
 
@@ -269,9 +263,7 @@ function clusterLeader({ config, cluster, metrics, log: all }: Base, recorder: E
     random: Math.random,
     identity: `${instanceOf(config)}_${randomUUID()}`,
     pod: podOf(config),
-    onEvent: (event: EventSpec) => {
-      recorder.record(event);
-    },
+    onEvent: (event: EventSpec) => recorder.record(event),
     onSlowPath: metrics.slowRenewal,
   };
   let waitsFor = '';

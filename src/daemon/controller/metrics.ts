@@ -1,18 +1,14 @@
 import type { Registry } from 'prom-client';
 import { podGcReasons } from '../../controllers/podgc/metrics.ts';
 import { evictionUnitReasons } from '../../controllers/eviction/metrics.ts';
-import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
+import { startMetrics, unitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
-import { componentMetrics, type ComponentMetrics } from '../process-metrics.ts';
+import { componentMetrics } from '../metrics.ts';
 
-export interface ControllerMetrics extends ComponentMetrics {
-  readonly units: UnitMetrics;
-  readonly leading: (leading: boolean) => void;
-  readonly slowRenewal: () => void;
-}
+export type ControllerMetrics = ReturnType<typeof controllerMetrics>;
 
 /** The metrics of the process, of all units, and of the lease named `lease`. */
-export function controllerMetrics(registry: Registry, lease: string): ControllerMetrics {
+export function controllerMetrics(registry: Registry, lease: string) {
   const units = unitMetrics(registry);
   startMetrics(units, 'podgc', podGcReasons);
   startMetrics(units, 'eviction', evictionUnitReasons);
@@ -32,11 +28,7 @@ export function controllerMetrics(registry: Registry, lease: string): Controller
   return {
     ...componentMetrics(registry),
     units,
-    leading: (leads) => {
-      leading.set({ name: lease }, leads ? 1 : 0);
-    },
-    slowRenewal: () => {
-      slow.inc({ name: lease });
-    },
+    leading: (leads: boolean): void => leading.set({ name: lease }, leads ? 1 : 0),
+    slowRenewal: (): void => slow.inc({ name: lease }),
   };
 }

@@ -64,9 +64,7 @@ export function buildUnits(context: ControllerContext): Units {
   const budgets = new BudgetController({
     ...unitContext(context, 'budgets'),
     metrics: budgetMetrics(context.registry),
-    onPass: (reports) => {
-      status.observeBudgets(reports);
-    },
+    onPass: (reports) => status.observeBudgets(reports),
   });
   return { podGc, eviction: evictionOf(context, live), budgets, status, statusWake };
 }
@@ -125,11 +123,7 @@ function podGcOf(context: ControllerContext, live: LiveReads, onPass: PodGcDeps[
     openBreakers: () => openBreakersIn(policySet.statuses),
     storedInForce: () => inForceIn(policySet.statuses),
     maxDeletesPerSecond: config.maxDeleteQps,
-    onStale: () => {
-      wake.trigger();
-    },
-    onProgress: () => {
-      heartbeat.beat();
-    },
+    onStale: () => wake.trigger(),
+    onProgress: () => heartbeat.beat(),
   });
 }

@@ -17,9 +17,7 @@ beforeAll(() => {
   });
   facts = JSON.parse(readFileSync(file, 'utf8')) as Metafile;
 });
-afterAll(() => {
-  built.remove();
-});
+afterAll(() => built.remove());
 
 /** The modules that the chunk of `entry` loads through these kinds of import. */
 function modulesOf(entry: string, kinds: readonly string[]): string[] {

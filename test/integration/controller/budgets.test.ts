@@ -34,9 +34,7 @@ const ratio = 'dustpan_namespace_budget_used_ratio{policy="default",namespace="t
 test('a namespace over its budgets has Events in it, a condition of the policy and a metric, as long as there are budgets', async () => {
   await using bed = await ControllerEnvironment.open();
   const { store } = bed.api;
-  const applyNodes = (rules: object): void => {
-    store.apply(policyManifest('default', { nodes: rules }));
-  };
+  const applyNodes = (rules: object) => store.apply(policyManifest('default', { nodes: rules }));
   store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } });
   report(bed, 'node-1', 24);
   report(bed, 'node-2', 8);

@@ -8,9 +8,7 @@ const test = sequential.concurrent;
 test('half of the nodes vanish: their pods stay, over a restart too, the condition names the reason, and the circuit breaker closes when they are back', async () => {
   await using bed = await ControllerEnvironment.open();
   const { store, requests } = bed.api;
-  const apply = (name: string): void => {
-    store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
-  };
+  const apply = (name: string) => store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
   const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
   for (const name of names) {
     apply(name);

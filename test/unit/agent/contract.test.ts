@@ -107,9 +107,7 @@ const units: Readonly<Record<NodeUnit, (world: World) => Subject>> = {
       inventory: () => inventories.at(-1),
       part: { images, containers, pods: [boundPod('starting', ['docker.io/library/a:latest'])], disk },
       pass: (signal) => node.pass(signal),
-      blind: () => {
-        runtime.fail('listImages');
-      },
+      blind: () => runtime.fail('listImages'),
       losePods: () => (node.pods = undefined),
       remover: { node, call: 'removeImage', first: 'sha256:b' },
     };
@@ -133,9 +131,7 @@ const units: Readonly<Record<NodeUnit, (world: World) => Subject>> = {
       inventory: () => inventories.at(-1),
       part: { containers, sandboxes, logs, orphans, pods: [boundPod('pod')] },
       pass: (signal) => node.pass(signal),
-      blind: () => {
-        runtime.fail('listContainers');
-      },
+      blind: () => runtime.fail('listContainers'),
       losePods: () => (node.pods = undefined),
       remover: { node, call: 'removeContainer', first: 'oldest' },
     };
@@ -265,9 +261,7 @@ describe.each(Object.entries(units))('%s', (name, subjectIn) => {
   test('reports at a shutdown what it has removed by then', async () => {
     const subject = subjectIn(enforced);
     const stop = new AbortController();
-    atRemoval(subject, () => {
-      stop.abort();
-    });
+    atRemoval(subject, () => stop.abort());
     await Promise.allSettled([subject.pass(stop.signal)]);
     const count = subject.remover === undefined ? 0 : 1;
     expect(await removed(subject)).toBe(count);
@@ -312,13 +306,7 @@ describe.each(['imagegc', 'containergc'] as const)('%s', (unit) => {
   test.each<[name: string, change: (node: ImageNode | ContainerNode) => unknown, message: string]>([
     ['the policy is a dry run', (node) => (node.governance = inDryRun), changed],
     ['the policy is deleted', (node) => (node.governance = governanceOf({ policies: [] })), changed],
-    [
-      'the clock jumps',
-      ({ clock }) => {
-        clock.stepWall(-3_600_000);
-      },
-      'the clock has jumped',
-    ],
+    ['the clock jumps', ({ clock }) => clock.stepWall(-3_600_000), 'the clock has jumped'],
   ])('ends the pass when %s, and reports the removals', async (_, change, message) => {
     const subject = removing();
     atRemoval(subject, () => change(subject.node));

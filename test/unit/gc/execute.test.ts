@@ -324,9 +324,7 @@ describe('a response', () => {
       clock: fixture.clock,
       query: (_, signal) =>
         new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => {
-            reject(new Error('aborted'));
-          });
+          signal.addEventListener('abort', () => reject(new Error('aborted')));
           stop.abort();
         }),
     });

@@ -41,9 +41,9 @@ test.each([
     removal: { due: 37, governed: 9_000, removable: 37 },
     left: 300_000,
   },
-])('$name: $left ms left', ({ removal = {}, held = {}, left, ...over }) => {
-  expect(holdLeftMs({ ...enforced, ...held }, { ...rule, ...over }, { ...large, ...removal })).toBe(left);
-});
+])('$name: $left ms left', ({ removal = {}, held = {}, left, ...over }) =>
+  expect(holdLeftMs({ ...enforced, ...held }, { ...rule, ...over }, { ...large, ...removal })).toBe(left),
+);
 
 test('never lasts longer than holdFor, and lets no pass remove more than holdAbove or half before its end', () => {
   const count = fc.integer({ min: 0, max: 1000 });
@@ -71,9 +71,9 @@ test.each([
   },
   { name: 'a record without a time', status: { hold: { rulesId: 'c' } }, read: undefined },
   { name: 'a record with another text', status: { hold: { ...hold, since: 'today' } }, read: undefined },
-])('reads from a status: $name', ({ status, read }) => {
-  expect(inForceIn([{ name: 'a', status }]).get('a')).toEqual(read);
-});
+])('reads from a status: $name', ({ status, read }) =>
+  expect(inForceIn([{ name: 'a', status }]).get('a')).toEqual(read),
+);
 
 test.each([
   { name: 'of these rules', known: { rulesId: 'c', agoMs: 20_000 }, expected: 20_000 },
@@ -115,6 +115,6 @@ test.each([
     status: { conditions: [null, 1] },
     expected: undefined,
   },
-])('the circuit breaker $name', ({ status, expected }) => {
-  expect(openBreakersIn([{ name: 'default', status }]).get('default')).toBe(expected);
-});
+])('the circuit breaker $name', ({ status, expected }) =>
+  expect(openBreakersIn([{ name: 'default', status }]).get('default')).toBe(expected),
+);

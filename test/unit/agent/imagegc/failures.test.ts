@@ -33,9 +33,7 @@ test('a disk that is full of other things is one Event, in the kubelet’s words
 });
 
 describe('the state file', () => {
-  beforeEach(() => {
-    node.fill();
-  });
+  beforeEach(() => node.fill());
 
   test('makes no image old by a long time without an agent, in which uses are unknown', async () => {
     const day = 24 * 3_600_000;

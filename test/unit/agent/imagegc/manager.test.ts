@@ -91,9 +91,7 @@ test('a pass compares the patterns of the policy that governs the node with its 
 
 test('images are listed before containers, and containers before the pods are read: newer ones protect', async () => {
   const calls: string[] = [];
-  node.runtime.before = (call) => {
-    calls.push(call);
-  };
+  node.runtime.before = (call) => calls.push(call);
   const pods = node.pods;
   Object.defineProperty(node, 'pods', {
     get: () => {
@@ -109,9 +107,9 @@ test('images are listed before containers, and containers before the pods are re
 
 describe('between plan and removal', () => {
   test('a container that starts protects its image, and the pass removes the next image', async () => {
-    changeAt(node.runtime, 'listContainers', 2, () => {
-      node.runtime.add(container('c', { imageId: 'sha256:a' }));
-    });
+    changeAt(node.runtime, 'listContainers', 2, () =>
+      node.runtime.add(container('c', { imageId: 'sha256:a' })),
+    );
     await node.pass();
     expect(node.left).toBe('a c d e f g h i');
     expect(await skipped('InUse')).toBe(1);
@@ -161,9 +159,7 @@ test.each([2, -2])(
   async (hours) => {
     await node.pass();
     const began = node.state.written?.inForce?.since.getTime() ?? Number.NaN;
-    changeAt(node.runtime, 'listContainers', 1, () => {
-      node.clock.stepWall(hours * 3_600_000);
-    });
+    changeAt(node.runtime, 'listContainers', 1, () => node.clock.stepWall(hours * 3_600_000));
     await node.pass();
     await node.pass();
     expect(node.state.written?.inForce?.since.getTime()).toBe(began + hours * 3_600_000);
@@ -176,9 +172,7 @@ test('no image becomes older by a jump of the clock before the first listing', a
     Math.min(...[...(node.state.written?.images.values() ?? [])].map((one) => one.firstDetectedMs));
   const before = oldest();
   node.restart();
-  changeAt(node.runtime, 'listContainers', 1, () => {
-    node.clock.stepWall(3_600_000);
-  });
+  changeAt(node.runtime, 'listContainers', 1, () => node.clock.stepWall(3_600_000));
   await node.pass();
   expect(oldest()).toBe(before + 3_600_000);
 });

@@ -139,9 +139,7 @@ const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf
   planImageGc(from, { governance: governedBy(policy), now, demands: seen.demands });
 
 /** A property of every node. */
-const holds = (check: (seen: Node) => void) => (): void => {
-  fc.assert(fc.property(node, check), worlds);
-};
+const holds = (check: (seen: Node) => void) => (): void => fc.assert(fc.property(node, check), worlds);
 
 test(
   'an image that is used, mounted, bound, pinned or on the keep list is never a candidate, whatever the remove list has',

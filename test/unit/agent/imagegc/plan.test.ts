@@ -393,9 +393,8 @@ test('an image is never removed by age under an entry of 0s', () => {
   expect(verdicts(plan)).toEqual({ removed: [], kept: { x: 'BelowThreshold' } });
 });
 
-test('an entry of 0s for any name keeps an image without a name', () => {
-  expect(verdicts(planned({ tags: [] }, [entry('*', undefined)], 20 * minute)).removed).toEqual([]);
-});
+test('an entry of 0s for any name keeps an image without a name', () =>
+  expect(verdicts(planned({ tags: [] }, [entry('*', undefined)], 20 * minute)).removed).toEqual([]));
 
 test('an entry of 0s does not keep an image from the space step', () => {
   const given = facts([image('x', ci)], { records: { x: usedMinutesAgo(30) } });

@@ -162,9 +162,8 @@ const given: fc.Arbitrary<Given & { readonly policy: LocalStoragePolicy }> = fc
   .map(({ evictAtPercent, ...defaultLimits }) => by(storagePolicy({ evictAtPercent, defaultLimits })));
 
 /** A property of every world. */
-const holds = (check: (facts: World, how: ReturnType<typeof by>) => void) => (): void => {
+const holds = (check: (facts: World, how: ReturnType<typeof by>) => void) => (): void =>
   fc.assert(fc.property(cluster, given, check), worlds);
-};
 
 test(
   'evicts only measured, running or pending pods that are neither kept, deleted nor critical',

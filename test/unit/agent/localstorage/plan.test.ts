@@ -96,9 +96,9 @@ test.each<Row>([
   ['a stale measurement', scratch, measuredAgo(6), unknown, stale],
   ['a measurement that is just fresh', scratch, measuredAgo(5), overTmp, stale],
   ['a measurement in the future', scratch, measuredAgo(-6), unknown, stale],
-])('%s', (_, storage, used, ...[expected, rest = {}]) => {
-  expect(verdicts(planOf({ storage, used, ...rest }))).toEqual([expected]);
-});
+])('%s', (_, storage, used, ...[expected, rest = {}]) =>
+  expect(verdicts(planOf({ storage, used, ...rest }))).toEqual([expected]),
+);
 
 test.each<[name: string, pod: NonNullable<PlanRow['pod']>, expected: string]>([
   ['a mirror pod', { configHash: 'abc' }, critical],
@@ -107,9 +107,9 @@ test.each<[name: string, pod: NonNullable<PlanRow['pod']>, expected: string]>([
   ['a pod with the keep label', { isOptedOut: true }, 'Keep p KeepMarked'],
   ['a succeeded pod', { phase: 'Succeeded' }, 'Keep p Finished'],
   ['a deleted pod', { deletionAtMs: minutesAgo(1) }, 'Keep p Terminating'],
-])('above its limit, %s', (_, pod, expected) => {
-  expect(verdicts(planOf({ storage: scratch, used: overVolume, pod }))).toEqual([expected]);
-});
+])('above its limit, %s', (_, pod, expected) =>
+  expect(verdicts(planOf({ storage: scratch, used: overVolume, pod }))).toEqual([expected]),
+);
 
 const refusing = { doNotDisrupt: 'karpenter.sh/do-not-disrupt: "true"' };
 const refused = 'Keep p DoNotDisrupt';
@@ -150,9 +150,9 @@ test.each<Row>([
     overTmp,
     { ...evictAt90, respectDoNotDisrupt: false },
   ],
-])('a pod whose owner refuses evictions, with %s', (_, storage, used, ...[expected, rest = {}]) => {
-  expect(verdicts(planOf({ storage, used, pod: refusing, ...rest }))).toEqual([expected]);
-});
+])('a pod whose owner refuses evictions, with %s', (_, storage, used, ...[expected, rest = {}]) =>
+  expect(verdicts(planOf({ storage, used, pod: refusing, ...rest }))).toEqual([expected]),
+);
 
 test('a kept pod has its fullest limit', () => {
   const storage = { ...limited, emptyDirs: [emptyDir('a', '100Mi'), emptyDir('b', '100Mi')] };

@@ -49,9 +49,9 @@ test.each<[containers: ReclaimResult | undefined, images: ReclaimResult, result:
   ['MoreLeft', 'Ungoverned', 'MoreLeft'],
   ['Exhausted', 'Ungoverned', 'Ungoverned'],
   ['MoreLeft', 'Enough', 'Enough'],
-])('a pass over containers with %s, then one over images with %s: %s', (containers, images, result) => {
-  expect(resultAfter(containers === undefined ? {} : { containers }, images)).toBe(result);
-});
+])('a pass over containers with %s, then one over images with %s: %s', (containers, images, result) =>
+  expect(resultAfter(containers === undefined ? {} : { containers }, images)).toBe(result),
+);
 
 test('a threshold that an empty disk would not meet removes nothing, and another one still does', () => {
   const tooHigh = crossed({ wanted: 1000, crossedSinceMs: nowMs - 9 * minuteMs });
@@ -202,9 +202,9 @@ describe('a pod whose eviction frees next to nothing', () => {
       { ...missing(10 * gib), usage: usage({ big: { containers: { main: { logs: 200 } } } }) },
       'Evict big nodefs.available',
     ],
-  ])('%s: %s', (_, facts, expected) => {
-    expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]);
-  });
+  ])('%s: %s', (_, facts, expected) =>
+    expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]),
+  );
 
   const writing = (inodes: number | undefined) => ({
     ...{ total: undefined, volumes: new Map() },
@@ -226,9 +226,9 @@ describe('a pod whose eviction frees next to nothing', () => {
   test.each<readonly [string, Parameters<typeof planOf>[0], string]>([
     ['98 inodes with its logs, 10000 are missing', inodesFree(10_000, 97), 'Keep big NoUsage'],
     ['its inodes are not measured', inodesFree(10_000, undefined), 'Keep big UsageUnknown'],
-  ])('%s: %s', (_, facts, expected) => {
-    expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]);
-  });
+  ])('%s: %s', (_, facts, expected) =>
+    expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]),
+  );
 });
 
 describe('the rank', () => {
@@ -258,9 +258,9 @@ describe('the rank', () => {
     ['images on their own: imagefs has layers', { usage: alone, signals: [imagefs] }, 'layers volume logs'],
     ['layers elsewhere: nodefs has all', { usage: elsewhere }, 'layers logs volume'],
     ['layers elsewhere: no pod uses imagefs', { usage: elsewhere, signals: [imagefs] }, ''],
-  ])('%s', (_, facts, expected) => {
-    expect(names({ pods: rows, reclaimed: both, ...facts }).join(' ')).toBe(expected);
-  });
+  ])('%s', (_, facts, expected) =>
+    expect(names({ pods: rows, reclaimed: both, ...facts }).join(' ')).toBe(expected),
+  );
 
   test('over its request first, then the lower priority, then the larger excess', () => {
     const requesting = (name: string, request: string, priority = 0): StoragePod =>

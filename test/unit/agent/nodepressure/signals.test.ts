@@ -152,9 +152,7 @@ describe('the forecast', () => {
   test.each<[name: string, steps: readonly Step[], growthPerMinute: number | undefined]>([
     ['one burst is no growth', burst, undefined],
     ['a burst on top of growth does not change it', onTop, 10],
-  ])('%s', (_, given, growthPerMinute) => {
-    expect(statesAfter(given)[0]).toMatchObject({ growthPerMinute });
-  });
+  ])('%s', (_, given, growthPerMinute) => expect(statesAfter(given)[0]).toMatchObject({ growthPerMinute }));
 
   test.each<readonly [string, Partial<SignalState>, number | undefined, boolean]>([
     ['nothing is crossed, no forecast', notYet(10), undefined, false],
@@ -172,9 +170,7 @@ describe('the forecast', () => {
       3600_000,
       true,
     ],
-  ])('%s', (_, state, forecastMs, expected) => {
-    expect(isForeseen(crossed(state), forecastMs)).toBe(expected);
-  });
+  ])('%s', (_, state, forecastMs, expected) => expect(isForeseen(crossed(state), forecastMs)).toBe(expected));
 });
 
 function notYet(secondsLeft: number | undefined): Partial<SignalState> {

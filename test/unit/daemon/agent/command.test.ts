@@ -27,11 +27,8 @@ describe('the node', () => {
     ['the flag', ['--node-name=a'], { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, 'a'],
     ['else the DUSTPAN_ variable', [], { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, 'c'],
     ['else NODE_NAME', [], { NODE_NAME: 'ip-10-0-0-1.eu.internal' }, 'ip-10-0-0-1.eu.internal'],
-  ])('%s', (_, argv, env, is) => {
-    expect(configOf(argv, env).nodeName).toBe(is);
-  });
+  ])('%s', (_, argv, env, is) => expect(configOf(argv, env).nodeName).toBe(is));
 
-  test('cannot be an invalid variable, which is named', () => {
-    expect(() => configOf([], { NODE_NAME: 'Node_1' })).toThrow('agent: NODE_NAME "Node_1" is invalid.');
-  });
+  test('cannot be an invalid variable, which is named', () =>
+    expect(() => configOf([], { NODE_NAME: 'Node_1' })).toThrow('agent: NODE_NAME "Node_1" is invalid.'));
 });

@@ -14,9 +14,7 @@ interface Told {
 function start(random: number, localStoragePeriodMs = 10_000) {
   const clock = new SettlingClock();
   const stop = new AbortController();
-  onTestFinished(() => {
-    stop.abort();
-  });
+  onTestFinished(() => stop.abort());
   const told: Told[] = [];
   const asks = { isUntold: false };
   const loops = new AgentLoops({
@@ -36,9 +34,7 @@ function start(random: number, localStoragePeriodMs = 10_000) {
   void loops.run({ ...passes, isReportAwaited: () => asks.isUntold }, stop.signal);
   const times = (name: keyof Passes): readonly number[] =>
     told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
-  const hear = (): void => {
-    loops.wakeAll(stop.signal);
-  };
+  const hear = (): void => loops.wakeAll(stop.signal);
   return { clock, times, hear, asks, first: (name: keyof Passes) => times(name)[0] };
 }
 

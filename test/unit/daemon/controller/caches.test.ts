@@ -12,9 +12,7 @@ test.each([
   'a pass that waits for the first list of ReplicaSets is woken when it $name, though Jobs are watched already',
   async ({ failure }) => {
     const stop = new AbortController();
-    onTestFinished(() => {
-      stop.abort();
-    });
+    onTestFinished(() => stop.abort());
     const api = new FakeApi();
     let wakes = 0;
     const caches = controllerCaches({

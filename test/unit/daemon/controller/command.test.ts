@@ -38,6 +38,6 @@ test.each([
   ['else the pod', [], { env: { POD_NAMESPACE: 'pod' }, files }, 'pod'],
   ['else the service account', [], { env: { POD_NAMESPACE: '' }, files }, 'from-file'],
   ['else the default', [], {}, 'dustpan-system'],
-])('namespace of the Lease: %s', (_, argv, facts, expected) => {
-  expect(configOf(argv, facts).leaderElection.namespace).toBe(expected);
-});
+])('namespace of the Lease: %s', (_, argv, facts, expected) =>
+  expect(configOf(argv, facts).leaderElection.namespace).toBe(expected),
+);

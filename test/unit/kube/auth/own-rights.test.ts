@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { controllerRights, leaseRight, rightText, type Right } from '../../../../src/api/policy/needs.ts';
-import { componentMetrics } from '../../../../src/daemon/process-metrics.ts';
+import { componentMetrics } from '../../../../src/daemon/metrics.ts';
 import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
 import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
 import { broken } from '../../controllers/policystatus/builders.ts';
