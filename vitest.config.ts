@@ -10,6 +10,8 @@ const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
 /** No test is timed by these: they only end what hangs, on a machine that may be several times slower and busy besides. */
 const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 60_000 } } };
 
+/** Of random inputs: half the time of all unit tests. */
+const properties = ['test/unit/**/*.property.test.ts'];
 /** Builds the command that the tests run. */
 const builtOnce = ['test/integration/build.ts'];
 /** For npm run test:all: the demo, and the program that needs no Node, which takes half a minute to build and pack. */
@@ -40,8 +42,15 @@ export default defineConfig({
       {
         define: define(),
         // No unit test mocks a module or leaves state in one, so the files share the loaded modules: a third of the time.
-        test: { ...patient, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
+        test: {
+          ...patient,
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          exclude: properties,
+          isolate: false,
+        },
       },
+      { define: define(), test: { ...patient, name: 'properties', include: properties, isolate: false } },
       {
         define: define(),
         test: {

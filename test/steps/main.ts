@@ -10,7 +10,7 @@ import { countsIn } from './results.ts';
 
 /** The steps of a list run side by side, what takes longest first; the next list follows if all of them passed. */
 const tiers = {
-  'npm test': [['test:sandbox', 'check', 'coverage:decisions', 'test:contract']],
+  'npm test': [['test:sandbox', 'check', 'coverage:decisions', 'test:contract'], ['test:properties']],
   // What npm test leaves out. The jails of test:cluster keep all cores busy.
   'npm run test:all': [['test:demo', 'test:browser', 'verify:protos'], ['test:cluster']],
 };

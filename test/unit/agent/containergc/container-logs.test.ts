@@ -46,7 +46,13 @@ test.each<
     node?: Row['node'],
   ]
 >([
-  ['are kept up to the limit per container, newest first', set, one, '1.gz, 2.gz', '3 UnderLimit'],
+  [
+    'are kept up to the limit per container, newest first',
+    set.toReversed(),
+    one,
+    '1.gz, 2.gz',
+    '3 UnderLimit',
+  ],
   ['are all removed by limits of zero, current logs of any size are kept', set, zero, '1.gz, 2.gz, 3', ''],
   ['are removed oldest first down to the bytes of the pod', set, { maxBytesPerPod: 150 }, '1.gz, 2.gz'],
   [
@@ -56,6 +62,12 @@ test.each<
     '',
   ],
   ['are ordered by name, not by the compression', [rotated('1.gz', 10), rotated('2', 11)], one, '1.gz'],
+  [
+    'of the same time are ordered by path',
+    ['1', '0', '2'].map((attempt) => written(`${attempt}.log.20260101-000001`)),
+    { maxBytesPerPod: 200 },
+    '1',
+  ],
   ['are kept without limits', set.slice(0, 1), {}, '', '1.gz RuleOff'],
   ['do not include other names, links and other depths', others, none, '', ''],
   ['are kept while they are compressed', [rotated('1.tmp', 1), rotated('2.tmp', 60)], none, '2.tmp'],
@@ -125,6 +137,15 @@ describe('logs of attempts that the runtime no longer has', () => {
       restarted,
       [0, 1],
       { kept: [...beside, `pods/${dir}/2.log NewestAttempt`] },
+    ],
+    [
+      'are kept up to the limit, with the newest',
+      restarted,
+      [0],
+      {
+        policy: { maxPerPodContainer: 2 },
+        kept: [...beside, `pods/${dir}/2.log NewestAttempt`, `pods/${dir}/1.log UnderLimit`],
+      },
     ],
     [
       'are kept if newest, whatever the limit: restarts are counted by it',

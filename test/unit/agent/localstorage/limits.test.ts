@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DeclaredInitContainer, PodStorageSpec } from '../../../../src/api/local-storage.ts';
 import type { DefaultLimits } from '../../../../src/api/policy/policy.ts';
-import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
+import { byFullness, limitsOf } from '../../../../src/agent/localstorage/limits.ts';
 import { container, emptyDir, init, mib, sidecar, spec, storagePolicy } from './builders.ts';
 
 const { defaultLimits: noDefaults } = storagePolicy();
@@ -118,4 +118,10 @@ test.each(parts)('the limits of volumes and containers: $name', ({ storage, expe
   expect(
     named.map(({ name, limit, isDefault }) => `${name} ${limit.text}${isDefault ? ' by default' : ''}`),
   ).toEqual(expected);
+});
+
+test('limits are ordered by the part that is used: any usage of a limit of 0 is first, none is last', () => {
+  const measured = (usedBytes: number, bytes: number) => ({ usedBytes, limit: { bytes, text: `${bytes}` } });
+  const ordered = [measured(1, 0), measured(9, 10), measured(5, 10), measured(0, 0)];
+  expect(ordered.toReversed().sort(byFullness)).toEqual(ordered);
 });

@@ -160,6 +160,13 @@ describe('Events on the owner', () => {
     ]);
   });
 
+  test('count the pods that wait', async () => {
+    const env = new ReplacingCluster({ web: 3 });
+    await env.run(2);
+    const [slowed] = env.recorder.events.filter(({ reason }) => reason === 'EvictionsSlowed');
+    expect(slowed?.note).toMatch(/^3 pods are due for eviction and wait: dustpan evicts at most 1 /);
+  });
+
   test('know nothing about a pod that is gone, and no count of unknown pods', () => {
     const known = pod('a');
     const pace = paceAfter(undefined, { ...known, allowance: 1 }, { wallMs: now.getTime(), monotonicMs: 0 });

@@ -45,6 +45,9 @@ const leftOpen = (ms: number, of = 'default') => ({
 const limited = orphaned(40_000, 20);
 const outOfService = policy({ pods: { outOfService: true } });
 const unscheduled = policy({ pods: { unscheduledTerminating: true } });
+const ofTeam = policy({
+  pods: { unscheduledTerminating: true, namespaceSelector: labelled('team', 'x') },
+});
 const withTtl = (ttlAfterFinishedMs: number | undefined, ...rule: Parameters<typeof orphaned>): Policy =>
   policy({ pods: { ...orphaned(...rule).pods, terminated: terminatedRule({ ttlAfterFinishedMs }) } });
 const is = (over: Partial<NodeFacts>) => ({ nodes: [{ ...outOfServiceNode, ...over }] });
@@ -74,6 +77,7 @@ test.each<[name: string, expected: string, given: Given, by?: Policy, over?: Par
   ['its node is not ready', 'NotTerminated', is({ taintKeys: [] }), outOfService, stuck],
   ['it was never bound, and is terminating', 'Unscheduled mark', {}, unscheduled, { ...stuck, ...unbound }],
   ['it was never bound', 'NotTerminated', {}, unscheduled, unbound],
+  ['it is, and its namespace is unknown', 'NamespaceUnknown', { namespaces: new Map() }, ofTeam, stuck],
   ['it was bound, and is terminating', 'NotTerminated', {}, unscheduled, { ...stuck, phase: 'Pending' }],
 ])('the verdict about a pod, by its node: %s: %s', (_, expected, ...[given, by = orphaned(), over = {}]) => {
   expect(verdictOf(orphan('a', over), by, given)).toBe(expected);
