@@ -69,8 +69,8 @@ const unitEdges = {
   'agent/nodepressure': ['localstorage'],
   'agent/imagegc': ['nodepressure'],
   'agent/containergc': ['nodepressure'],
-  'agent/usage': ['localstorage'],
-  'agent/report': ['localstorage', 'nodepressure'],
+  'agent/usage': ['localstorage', 'imagegc', 'containergc'],
+  'agent/report': ['localstorage', 'nodepressure', 'imagegc', 'containergc'],
   'controllers/eviction': ['localstorage', 'nodepressure'],
 };
 

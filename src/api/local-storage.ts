@@ -1,3 +1,4 @@
+import type { NodePod } from './node-pod.ts';
 import {
   diskSignals,
   isDiskSignal,
@@ -5,7 +6,6 @@ import {
   type NodeSignal,
   type SignalReading,
 } from './node-pressure.ts';
-import type { NodePod } from './report/node-pass.ts';
 
 /** The kinds of limits, in the order of the checks, with upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
 export const evictionSignals = [

@@ -1,5 +1,5 @@
+import type { NodePod } from './node-pod.ts';
 import type { NodeGovernance } from './policy/node-governance.ts';
-import type { NodePod } from './report/node-pass.ts';
 
 /** The state of a node right before a removal, read live from the API server, not from a cache. */
 export interface NodeConfirmation {

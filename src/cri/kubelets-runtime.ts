@@ -1,4 +1,4 @@
-import type { NodePod } from '../api/report/node-pass.ts';
+import type { NodePod } from '../api/node-pod.ts';
 import type { RuntimeIdentity } from './runtime.ts';
 
 /** What the API server knows of the kubelet's runtime. */

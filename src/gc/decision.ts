@@ -1,8 +1,9 @@
-import type { NodeUnit } from '../api/report/node-pass.ts';
 import type { PodRef } from '../api/pod-ref.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 
+/** The units of the agent, by their names in reports, metrics and `plan`. */
+export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure';
 export type Unit = 'podgc' | 'eviction' | NodeUnit;
 export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 

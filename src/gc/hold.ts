@@ -19,6 +19,14 @@ export interface HoldCounts {
   readonly removable: number;
 }
 
+/** A large removal of images by new rules that waits. */
+export interface HeldImages {
+  readonly due: number;
+  /** Images that nothing but the disk usage, their age or a limit keeps. */
+  readonly unused: number;
+  readonly until: Date;
+}
+
 /** What a pass would remove under one policy. */
 interface LargeRemoval extends HoldCounts {
   readonly due: number;

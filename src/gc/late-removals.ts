@@ -1,5 +1,5 @@
-import type { NodePassReport } from '../api/report/node-pass.ts';
 import type { Clock } from '../runtime/scheduling/clock.ts';
+import type { NodePassReport } from './pass.ts';
 import { hasOutlasted } from './runtime-failures.ts';
 
 /** The runtime does not work longer on a request. An object that is listed after this time was not removed by it, and its later end has another cause. */

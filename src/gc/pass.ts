@@ -1,8 +1,11 @@
+import type {
+  NodeGCReportStatusContainersLastRemovedItem,
+  NodeGCReportStatusImagesLastRemovedItem,
+} from '../api/gen/nodegcreport.gen.ts';
 import { isInvalid } from '../api/policy/policy.ts';
-import type { NodePassReport } from '../api/report/node-pass.ts';
 import { errorLine } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
-import type { Decision, Outcome, Target, Unit } from './decision.ts';
+import type { Decision, NodeUnit, Outcome, Target, Unit } from './decision.ts';
 import { execute, logStop, type Execution, type Stop } from './execute.ts';
 import type { FailureMemory } from './failures.ts';
 import type { UnitMetrics } from './metrics.ts';
@@ -180,6 +183,35 @@ export function undecidedBecause(
   if (stopped?.unknown === true) return stopped.why;
   return outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure') ? clockSkew : undefined;
 }
+
+/** The facts of one pass of one unit, for the report. */
+export interface NodePassReport {
+  readonly unit: NodeUnit;
+  readonly at: Date;
+  /**
+   * Idle: nothing was due. Succeeded: everything due is done (in DryRun: counted). Short: everything possible is done, but more was needed.
+   * Failed: an error occurred. Unknown: the unit could not decide.
+   */
+  readonly result: 'Idle' | 'Succeeded' | 'Short' | 'Failed' | 'Unknown';
+  readonly removed: number;
+  /** Measured where possible, else nominal. */
+  readonly freedBytes: number;
+  /** Number of failed removals. */
+  readonly errors: number;
+  /** The last error, in one line. */
+  readonly message: string | undefined;
+}
+
+/** The objects that an agent removed last, newest first. A pass that cannot observe the node changes neither list. */
+export interface LastRemoved {
+  /** At most ten, of the last day. */
+  readonly images: readonly NodeGCReportStatusImagesLastRemovedItem[];
+  /** Since the agent started, `lastOfEach`; the report continues the list of the agent before. */
+  readonly others: readonly NodeGCReportStatusContainersLastRemovedItem[];
+}
+
+/** Called at the end of a pass. `inventory` undefined = the node could not be observed. */
+export type OnPass<I, R> = (report: NodePassReport, inventory: I | undefined, lastRemoved: R) => void;
 
 /** The report of one pass of a unit of the agent; `results` undefined = the pass was not to remove anything. */
 export const passReport = (

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { neededOwners, needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
 import type { LabelSelector } from '../api/policy/policy.ts';
-import type { RemovedObject } from '../api/report/node-pass.ts';
-import { removedObjectsResource } from '../kube/cache/removed-objects.ts';
+import { removedObjectsResource, type RemovedObject } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
 import { formatRfc3339 } from '../runtime/text/rfc3339.ts';
 import type { Field } from './field.ts';

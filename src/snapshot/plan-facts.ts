@@ -1,6 +1,5 @@
 import type { StorageUsage } from '../api/local-storage.ts';
 import type { NodeGCReport } from '../api/gen/nodegcreport.gen.ts';
-import type { DiskSpace } from '../api/report/node-pass.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { InForceByName } from '../gc/hold.ts';
 import type { OpenBreakers } from '../gc/open-breaker.ts';
@@ -16,6 +15,7 @@ import type {
   PodFacts,
   ReplicaSetFacts,
 } from '../kube/cache/objects.ts';
+import type { DiskSpace } from '../node/disk/filesystem.ts';
 import type { LogListing } from '../node/logs/list.ts';
 import type { OrphansFound } from '../node/storage/orphans-finder.ts';
 import type { AgentState } from '../node/disk/state-format.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { NodeUsage } from '../../src/api/report/node-pass.ts';
+import type { NodeGCReportStatusUsage } from '../../src/api/gen/nodegcreport.gen.ts';
 import { metaTime } from '../../src/runtime/text/rfc3339.ts';
 import { seededRandom } from '../cluster/population/random.ts';
 import { policyManifest } from '../manifests.ts';
@@ -84,7 +84,7 @@ function podOf({ apps, volumeGiB }: Pool, node: string) {
   };
 }
 
-type FileSystem = NonNullable<NodeUsage['fileSystems']>[number];
+type FileSystem = NonNullable<NodeGCReportStatusUsage['fileSystems']>[number];
 
 /** A file system that these classes use. Some of them grow, and collection keeps up with some. */
 function fileSystem(name: FileSystem['name'], sizeGiB: number, classes: Partial<FileSystem>) {

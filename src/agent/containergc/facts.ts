@@ -1,3 +1,9 @@
+import type {
+  NodeGCReportStatusLargestOffender,
+  NodeGCReportStatusOrphansPodDirectories,
+} from '../../api/gen/nodegcreport.gen.ts';
+import type { NodePod } from '../../api/node-pod.ts';
+import type { OrphanPlace } from '../../node/storage/orphans.ts';
 import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
@@ -8,7 +14,6 @@ import {
   type ContainerRemoveReason,
   type ContainerWarnReason,
 } from '../../api/reasons.ts';
-import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
@@ -224,3 +229,26 @@ export const sandboxTarget = (sandbox: RuntimeSandbox, isPodGone: boolean): Judg
   sandbox,
   isPodGone,
 });
+
+/** The containers, sandboxes and logs in the last pass of containergc. */
+export interface ContainerInventory {
+  readonly containers: { readonly total: number; readonly removable: number };
+  readonly sandboxes: { readonly total: number; readonly removable: number };
+  /** undefined = they could not be listed. */
+  readonly logs: { readonly bytes: number; readonly removableBytes: number } | undefined;
+  /** undefined = not searched in this pass. */
+  readonly orphans: OrphanInventory | undefined;
+  /** Largest first, at most ten. */
+  readonly offenders: readonly NodeGCReportStatusLargestOffender[];
+}
+
+/** Resources of pods that neither the API server nor the runtime knows, as the report has them. */
+export interface OrphanCount extends NodeGCReportStatusOrphansPodDirectories {
+  readonly count: number;
+  readonly bytes: number;
+  /** The policy removes them, but the agent has the place mounted read-only. */
+  readonly isReadOnly: boolean;
+}
+
+/** A place that was not searched is undefined. */
+export type OrphanInventory = Readonly<Record<OrphanPlace, OrphanCount | undefined>>;

@@ -1,6 +1,5 @@
 import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
-import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import type { LogListing } from '../../node/logs/list.ts';
@@ -16,12 +15,14 @@ import {
   type PlannedRemovals,
 } from './act.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
+import type { LastRemoved, OnPass } from '../../gc/pass.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import {
   type ContainerGcFacts,
   type ContainerGcPlan,
   type ContainerRemoval,
   type Sightings,
+  type ContainerInventory,
 } from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
 import { containerGcReasons, type ContainerGcMetrics } from './metrics.ts';
@@ -44,7 +45,7 @@ import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
   readonly own: ContainerGcMetrics;
   /** `inventory` is undefined when the node could not be observed. */
-  readonly onPass: OnPass<ContainerInventory, RemovedKind>;
+  readonly onPass: OnPass<ContainerInventory, LastRemoved['others']>;
 }
 
 /** Removes the dead containers, sandboxes and logs that are due by the policy of this node, and reports each pass. */
@@ -189,12 +190,7 @@ export class ContainerGcManager {
   }
 
   #removed(removal: ContainerRemoval, freedBytes: number): void {
-    const now = this.#deps.clock.now();
-    this.#lastRemoved = withRemoved(this.#lastRemoved, removal, {
-      policy: removal.policy?.name ?? '',
-      freedBytes,
-      now,
-    });
+    this.#lastRemoved = withRemoved(this.#lastRemoved, removal, freedBytes, this.#deps.clock.now());
   }
 
   async #inspect(

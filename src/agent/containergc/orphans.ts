@@ -1,10 +1,10 @@
 import { nodeRule } from '../../api/policy/node-governance.ts';
 import type { OrphansPolicy } from '../../api/policy/policy.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
-import type { OrphanCount, OrphanInventory, OrphanPlace } from '../../api/report/node-pass.ts';
 import type { OrphanTarget } from '../../gc/decision.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { FoundOrphan } from '../../node/storage/orphans-finder.ts';
+import type { OrphanPlace } from '../../node/storage/orphans.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import {
   decide,
@@ -13,6 +13,8 @@ import {
   type ContainerDecision,
   type ContainerGcFacts,
   type Given,
+  type OrphanCount,
+  type OrphanInventory,
 } from './facts.ts';
 import { holdOf, isSeenTwice, podsNow, quarantined, type PodsNow } from './pods.ts';
 

@@ -1,11 +1,9 @@
-import {
-  lastOfEach,
-  type ContainerInventory,
-  type LastRemoved,
-  type NodePassReport,
-  type Offender,
-} from '../../api/report/node-pass.ts';
-import { passReport, type PassResults } from '../../gc/pass.ts';
+import type {
+  NodeGCReportStatusContainersLastRemovedItem,
+  NodeGCReportStatusLargestOffender,
+} from '../../api/gen/nodegcreport.gen.ts';
+import { passReport, type PassResults, type LastRemoved, type NodePassReport } from '../../gc/pass.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type {
   ContainerDecision,
@@ -13,6 +11,7 @@ import type {
   ContainerGcPlan,
   ContainerGcTarget,
   ContainerRemoval,
+  ContainerInventory,
 } from './facts.ts';
 import { logDirectories } from './log-names.ts';
 import { orphanInventory } from './orphans.ts';
@@ -109,7 +108,7 @@ const isLog = ({ kind }: ContainerGcTarget): boolean => kind === 'LogDirectory' 
 function offendersOf(
   { logs }: Pick<ContainerGcFacts, 'logs'>,
   { removals, kept, warnings }: ContainerGcPlan,
-): Offender[] {
+): NodeGCReportStatusLargestOffender[] {
   if (logs === undefined) return [];
   const decisions: readonly ContainerDecision[] = [...removals, ...kept];
   const reasons = new Map(
@@ -129,21 +128,32 @@ function offendersOf(
     });
 }
 
-export function withRemoved(
-  before: LastRemoved['others'],
-  { target, reason }: ContainerRemoval,
-  { policy, freedBytes, now }: { readonly policy: string; readonly freedBytes: number; readonly now: Date },
-): LastRemoved['others'] {
-  const { kind, pod } = target;
-  const removed = {
-    kind,
-    id: 'path' in target ? target.path : target.id,
-    name: kind === 'Container' ? target.name : undefined,
-    pod,
-    reason,
-    policy,
-    bytes: freedBytes > 0 ? freedBytes : undefined,
-    atMs: now.getTime(),
-  };
-  return lastOfEach([removed, ...before]);
+/** The first ten containers and sandboxes, and the first ten others: many logs must not displace containers. */
+export function lastOfEach(removed: LastRemoved['others']): NodeGCReportStatusContainersLastRemovedItem[] {
+  const isContainer = ({ kind }: (typeof removed)[number]): boolean =>
+    kind === 'Container' || kind === 'Sandbox';
+  const containers = removed.filter(isContainer).slice(0, 10);
+  const others = removed.filter((one) => !isContainer(one)).slice(0, 10);
+  return removed.filter((one) => containers.includes(one) || others.includes(one));
 }
+
+/** Adds a removal to the last ones. */
+export const withRemoved = (
+  before: LastRemoved['others'],
+  { target, reason, policy }: ContainerRemoval,
+  freedBytes: number,
+  now: Date,
+): LastRemoved['others'] =>
+  lastOfEach([
+    {
+      kind: target.kind,
+      id: 'path' in target ? target.path : target.id,
+      name: target.kind === 'Container' ? target.name : undefined,
+      pod: target.pod,
+      reason,
+      policy: policy?.name ?? '',
+      bytes: freedBytes > 0 ? freedBytes : undefined,
+      time: metaTime(now),
+    },
+    ...before,
+  ]);

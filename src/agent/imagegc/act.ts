@@ -1,4 +1,3 @@
-import type { ImageDisk } from '../../api/report/node-pass.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import { logStop, type StepResult, type Stop } from '../../gc/execute.ts';
@@ -6,6 +5,7 @@ import { FailureMemory } from '../../gc/failures.ts';
 import type { LateRemovals } from '../../gc/late-removals.ts';
 import { carryOut, recordLate, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
+import type { ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { amountOf, amountOverLow } from './disk.ts';

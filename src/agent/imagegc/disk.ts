@@ -1,5 +1,5 @@
-import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
+import type { DiskSpace } from '../../node/disk/filesystem.ts';
 import type { ImageGcPlan, SpaceUnit } from './facts.ts';
 
 interface Amount {

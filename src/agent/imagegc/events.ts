@@ -1,9 +1,10 @@
 import type { Policy } from '../../api/policy/policy.ts';
-import type { DiskSpace, HeldImages } from '../../api/report/node-pass.ts';
 import { heldImagesText } from '../../gc/reasons/hold-words.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
+import type { HeldImages } from '../../gc/hold.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
+import type { DiskSpace } from '../../node/disk/filesystem.ts';
 import { shortSizeText, sizeText } from '../../runtime/text/size-text.ts';
 import { amountOf, hasCapacity, usedPercentOf } from './disk.ts';
 import { bytesOf, type ImageDecision, type ImageGcPlan, type SpaceUnit } from './facts.ts';

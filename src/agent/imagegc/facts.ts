@@ -1,9 +1,16 @@
+import type {
+  NodeGCReportStatusImages,
+  NodeGCReportStatusImagesUnmatched,
+  NodeGCReportStatusLargestOffender,
+} from '../../api/gen/nodegcreport.gen.ts';
+import type { NodePod } from '../../api/node-pod.ts';
+import type { HeldImages } from '../../gc/hold.ts';
+import type { ImageDisk, DiskSpace } from '../../node/disk/filesystem.ts';
 import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, InvalidPolicy, Policy, RemoveEntry } from '../../api/policy/policy.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
-import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
@@ -207,4 +214,44 @@ export interface ImageGcPlan {
   readonly removals: readonly ImageRemoval[];
   /** Every image that is not among the removals. */
   readonly kept: readonly KeptImage[];
+}
+
+export interface CountAndBytes {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** The images in the last pass of imagegc. */
+export interface ImageInventory {
+  readonly total: CountAndBytes;
+  readonly inUse: CountAndBytes;
+  readonly pinned: CountAndBytes;
+  readonly kept: CountAndBytes;
+  readonly removable: CountAndBytes;
+  /** Images that nothing uses or protects. */
+  readonly collectable: CountAndBytes;
+  /** Largest first, at most 64. */
+  readonly listed: readonly ListedImage[];
+  readonly disk: ImageDisk | undefined;
+  /** The large removal by new rules that waits; undefined = none. */
+  readonly held?: HeldImages | undefined;
+  /** The entries of nodes.imageGC.remove that have not ended; undefined = none. */
+  readonly removeList?: NodeGCReportStatusImages['removeList'];
+  /** undefined = no rule applies. */
+  readonly unmatched?:
+    (NodeGCReportStatusImagesUnmatched & { readonly policy: Pick<Policy, 'uid' | 'generation'> }) | undefined;
+  /** Largest first, at most ten. */
+  readonly offenders: readonly NodeGCReportStatusLargestOffender[];
+}
+
+export interface ListedImage {
+  readonly id: string;
+  /** A tag, else a digest; undefined = it has none. */
+  readonly name: string | undefined;
+  readonly bytes: number;
+  readonly inUse: boolean;
+  /** A pin or the policy protects it. */
+  readonly isKept: boolean;
+  /** When it was last used; if never, when it was first seen; undefined = it is in use. */
+  readonly unusedSince: string | undefined;
 }

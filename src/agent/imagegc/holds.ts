@@ -6,9 +6,9 @@ import {
   parseImageReference,
   type ImageReference,
 } from '../../api/image-reference.ts';
+import type { NodePod } from '../../api/node-pod.ts';
 import { hasEnded, type ImageGcPolicy, type RemoveEntry } from '../../api/policy/policy.ts';
 import { oncePer } from '../../runtime/once-per.ts';
-import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageHolds, RemoveRequest } from './facts.ts';
 

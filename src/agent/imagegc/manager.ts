@@ -1,21 +1,23 @@
+import type { NodePod } from '../../api/node-pod.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
-import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
+import type { HeldImages } from '../../gc/hold.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
-import { passReport, type Reporting } from '../../gc/pass.ts';
+import { passReport, type Reporting, type LastRemoved, type OnPass } from '../../gc/pass.ts';
+import type { ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { RemoverContext } from '../context.ts';
 import { countError, imageFailures, recordLateImage, removeImages, type PlannedRemovals } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
-import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
+import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory } from './facts.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
 import {
@@ -49,7 +51,7 @@ export interface ImageGcDeps extends RemoverContext {
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly own: ImageGcMetrics;
   /** `inventory` is undefined when the images could not be listed. */
-  readonly onPass: OnPass<ImageInventory, 'Image'>;
+  readonly onPass: OnPass<ImageInventory, LastRemoved['images']>;
 }
 
 /** A relief, after a pass over containers for it. */

@@ -2,9 +2,10 @@ import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import { inForceAt, type InForce } from '../../gc/hold.ts';
 import { imageIndex } from '../../api/image-index.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
+import type { LastRemoved } from '../../gc/pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { RemovedImage, RemovedObject } from '../../api/report/node-pass.ts';
-import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
+import type { AgentState, ImageRecord, RemovedImage } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
 /** An image that is pulled again within this time was removed too early. */
@@ -159,21 +160,10 @@ export function withoutImage(
 
 const maxReported = 10;
 
-export const lastRemoved = (state: AgentState | undefined): readonly RemovedObject<'Image'>[] =>
+export const lastRemoved = (state: AgentState | undefined): LastRemoved['images'] =>
   (state?.removed ?? [])
-    .filter(({ what }) => what !== undefined)
     .toReversed()
-    .slice(0, maxReported)
-    .map(removedObject);
-
-const unrecorded = { name: undefined, reason: '', policy: '' };
-
-/** A removal as the report and `why` name it. */
-export const removedObject = ({ digest, atMs, what = unrecorded }: RemovedImage): RemovedObject<'Image'> => ({
-  kind: 'Image',
-  id: digest,
-  ...what,
-  pod: undefined,
-  bytes: undefined,
-  atMs,
-});
+    .flatMap(({ digest: id, atMs, what }) =>
+      what === undefined ? [] : [{ id, ...what, time: metaTime(new Date(atMs)) }],
+    )
+    .slice(0, maxReported);

@@ -5,17 +5,10 @@ import { hasEnded, type RemoveEntry } from '../../api/policy/policy.ts';
 import { patternLists, unmatchedPatterns } from '../../api/policy/unmatched.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import { imageRemoveReasons } from '../../api/reasons.ts';
-import type {
-  CountAndBytes,
-  DiskSpace,
-  HeldImages,
-  ImageDisk,
-  ImageInventory,
-  ListedImage,
-  NodePassReport,
-} from '../../api/report/node-pass.ts';
-import type { PassResults } from '../../gc/pass.ts';
+import type { HeldImages } from '../../gc/hold.ts';
+import type { PassResults, NodePassReport } from '../../gc/pass.ts';
 import { amountText, counted } from '../../gc/reasons/words.ts';
+import type { DiskSpace, ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
@@ -31,6 +24,9 @@ import {
   type JudgedImage,
   type SelectedImages,
   type SpaceUnit,
+  type CountAndBytes,
+  type ImageInventory,
+  type ListedImage,
 } from './facts.ts';
 import type { ReclaimResult } from '../nodepressure/facts.ts';
 
@@ -315,7 +311,7 @@ function unmatchedEntries(
     rule,
     images.map(({ target }) => target.image),
   );
-  const indexesIn = (list: keyof typeof lists): readonly number[] => {
+  const indexesIn = (list: keyof typeof lists): number[] => {
     const patterns = new Set(unmatched[list]);
     return lists[list].flatMap((pattern, index) => (patterns.has(pattern) ? [index] : []));
   };

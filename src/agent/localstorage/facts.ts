@@ -1,3 +1,4 @@
+import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
 import type {
   EvictionRequest,
   EvictionSignal,
@@ -8,7 +9,6 @@ import type {
 } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
-import type { Offender } from '../../api/report/node-pass.ts';
 import type { Decision } from '../../gc/decision.ts';
 import type { RefusedEviction } from '../../api/do-not-disrupt.ts';
 import type { JudgedPod, MaxAges, PodProtection } from './pods.ts';
@@ -97,5 +97,5 @@ export interface StorageInventory {
   /** All requests, the most excessive first; only in mode Enforce. */
   readonly evictionRequests: readonly EvictionRequest[];
   /** Largest first, at most ten: pods, or the volume with most of a pod's usage. */
-  readonly offenders: readonly Offender[];
+  readonly offenders: readonly NodeGCReportStatusLargestOffender[];
 }

@@ -1,3 +1,4 @@
+import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
 import {
   usageOfPod,
   type EvictionRequest,
@@ -5,7 +6,6 @@ import {
   type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
-import type { Offender } from '../../api/report/node-pass.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { StorageReason } from '../../api/reasons.ts';
@@ -62,7 +62,7 @@ function offendersOf(
   pods: readonly StoragePod[],
   usage: StorageUsage | undefined,
   { evictions, kept }: LocalStoragePlan,
-): Offender[] {
+): NodeGCReportStatusLargestOffender[] {
   const reasons = new Map<string, StorageReason>();
   for (const { target, reason } of [...evictions, ...kept]) reasons.set(target.uid, reason);
   return pods
@@ -76,7 +76,7 @@ function offenderOf(
   { namespace, name, uid, storage }: StoragePod,
   used: PodStorageUsage | undefined,
   reason: string | undefined,
-): Offender[] {
+): NodeGCReportStatusLargestOffender[] {
   const bytes = used?.total?.bytes ?? 0;
   if (used === undefined || bytes === 0) return [];
   const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);

@@ -1,10 +1,9 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
-import { passReport } from '../../gc/pass.ts';
+import { passReport, type NodePassReport } from '../../gc/pass.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { UnitContext } from '../context.ts';
 import { localStorageHigh } from './events.ts';

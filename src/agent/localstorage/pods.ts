@@ -4,8 +4,8 @@ import { isNamed } from '../../api/policy/matching.ts';
 import { isNodeUnknown, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import type { NodeKeepReason } from '../../api/reasons.ts';
-import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { PodTarget } from '../../gc/decision.ts';
+import type { NodePassReport } from '../../gc/pass.ts';
 
 export interface JudgedPod extends PodTarget {
   readonly pod: StoragePod;

@@ -13,10 +13,9 @@ import {
   type NodeRule,
 } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy, Policy } from '../../api/policy/policy.ts';
-import type { NodePassReport } from '../../api/report/node-pass.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
-import { passReport } from '../../gc/pass.ts';
+import { passReport, type NodePassReport } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';

@@ -1,7 +1,7 @@
+import type { NodePassReport } from '../../gc/pass.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
-import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import { heldImagesText } from '../../gc/reasons/hold-words.ts';
 import { readOnlyText } from '../../gc/reasons/words.ts';

@@ -1,8 +1,8 @@
-import type { OrphanCount } from '../../api/report/node-pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
+import type { OrphanCount } from '../containergc/facts.ts';
 import type { ReportFacts } from './facts.ts';
 
 /** Number of names per kind in the Event; the report lists more. */

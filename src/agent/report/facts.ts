@@ -1,16 +1,11 @@
-import type { NodeGCReportStatusUnit } from '../../api/gen/nodegcreport.gen.ts';
+import type { NodeGCReportStatusUnit, NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type {
-  ContainerInventory,
-  ImageInventory,
-  LastRemoved,
-  NodePassReport,
-  NodeUsage,
-  OrphanInventory,
-} from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
+import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
+import type { ContainerInventory, OrphanInventory } from '../containergc/facts.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 import type { PressureInventory } from '../nodepressure/facts.ts';
 import type { StorageInventory } from '../localstorage/facts.ts';
 
@@ -34,7 +29,7 @@ export interface ReportFacts {
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;
   readonly pressure: PressureInventory | undefined;
-  readonly usage: NodeUsage | undefined;
+  readonly usage: NodeGCReportStatusUsage | undefined;
   readonly lastRemoved: LastRemoved;
   readonly orphans: OrphanInventory | undefined;
   readonly snapshots: SnapshotsFound | undefined;

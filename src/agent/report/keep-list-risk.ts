@@ -1,6 +1,7 @@
 import { isSameFileSystem } from '../../api/file-system.ts';
-import type { CountAndBytes, DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
+import type { DiskSpace } from '../../node/disk/filesystem.ts';
+import type { CountAndBytes } from '../imagegc/facts.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;

@@ -1,26 +1,21 @@
 import { nodeRef } from '../../api/event-refs.ts';
-import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
+import type { NodeGCReportStatus, NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type {
-  ContainerInventory,
-  ImageInventory,
-  LastRemoved,
-  NodePassReport,
-  NodeUnit,
-  NodeUsage,
-  OrphanInventory,
-} from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 import { Changed } from '../../gc/changed.ts';
+import type { NodeUnit } from '../../gc/decision.ts';
+import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
 import { staleText } from '../../gc/reasons/words.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorCode, errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import type { ContainerInventory, OrphanInventory } from '../containergc/facts.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
 import type { ReportFacts, ReportTrouble, RuntimeTrouble, UnitPasses } from './facts.ts';
 import { orphansFound } from './events.ts';
@@ -39,7 +34,7 @@ export interface ReportDeps {
   readonly containers: () => ContainerInventory | undefined;
   readonly storage: () => StorageInventory | undefined;
   readonly pressure: () => PressureInventory | undefined;
-  readonly usage: () => NodeUsage | undefined;
+  readonly usage: () => NodeGCReportStatusUsage | undefined;
   readonly lastRemoved: () => LastRemoved;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
   /** The caches that have not been current for two minutes. */

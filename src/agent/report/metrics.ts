@@ -1,16 +1,15 @@
 import type { Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
-import { orphanPlaces, type OrphanPlace } from '../../api/report/node-pass.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import type { ReportFacts } from './facts.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;
 
-const kindOf: Readonly<Record<OrphanPlace, string>> = {
-  podDirectories: 'PodDirectory',
-  logDirectories: 'LogDirectory',
-  podCgroups: 'PodCgroup',
-};
+const kinds = [
+  { place: 'podDirectories', kind: 'PodDirectory' },
+  { place: 'logDirectories', kind: 'LogDirectory' },
+  { place: 'podCgroups', kind: 'PodCgroup' },
+] as const;
 
 /** The metrics of the node's report; series of orphaned resources appear with the first search. */
 export function reportMetrics(registry: Registry) {
@@ -50,10 +49,10 @@ export function showOrphans(
   metrics.orphans.reset();
   metrics.orphanBytes.reset();
   if (snapshots !== undefined) metrics.orphans.set({ kind: 'Snapshot' }, snapshots.count);
-  for (const place of orphanPlaces) {
+  for (const { place, kind } of kinds) {
     const found = orphans?.[place];
     if (found === undefined) continue;
-    metrics.orphans.set({ kind: kindOf[place] }, found.count);
-    metrics.orphanBytes.set({ kind: kindOf[place] }, found.bytes);
+    metrics.orphans.set({ kind }, found.count);
+    metrics.orphanBytes.set({ kind }, found.bytes);
   }
 }

@@ -1,4 +1,4 @@
-import { orphanPlaces } from '../../api/report/node-pass.ts';
+import type { OrphanCount } from '../containergc/facts.ts';
 import type { ReportFacts } from './facts.ts';
 
 type OrphanFacts = Pick<ReportFacts, 'orphans' | 'snapshots'>;
@@ -16,10 +16,9 @@ export function planOrphanEvent(
   const now: OrphanCounts = {
     ...announced,
     ...Object.fromEntries(
-      orphanPlaces.flatMap((place) => {
-        const found = orphans?.[place];
-        return found === undefined ? [] : [[place, found.count]];
-      }),
+      Object.entries(orphans ?? {}).flatMap(([place, found]: [string, OrphanCount | undefined]) =>
+        found === undefined ? [] : [[place, found.count]],
+      ),
     ),
     ...(snapshots && { snapshots: Math.min(snapshots.count, 1) }),
   };

@@ -1,3 +1,5 @@
+import { lastOfEach } from '../containergc/report.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { shortQuantityText } from '../../runtime/text/size-text.ts';
 import {
@@ -5,14 +7,9 @@ import {
   type NodeGCReportStatus,
   type NodeGCReportStatusContainersLastRemovedItem,
   type NodeGCReportStatusUnit,
+  type NodeGCReportStatusLargestOffender,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import {
-  lastOfEach,
-  type ImageInventory,
-  type Offender,
-  type RemovedObject,
-} from '../../api/report/node-pass.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
@@ -61,14 +58,13 @@ function imagesOf({
   lastRemoved: { images: removed },
   governance,
 }: ReportFacts): NodeGCReportStatus['images'] {
-  const lastRemoved = removed.length === 0 ? undefined : removed.map(removedOf);
+  const lastRemoved = removed.length === 0 ? undefined : [...removed];
   if (inventory === undefined) return lastRemoved && { lastRemoved };
-  const { removable, removeList } = inventory;
+  const { removable } = inventory;
   const size = shortQuantityText(Math.min(Math.max(0, removable.bytes || 0), Number.MAX_SAFE_INTEGER));
   return {
     ...inventory,
     removable: { ...removable, size },
-    removeList: removeList && [...removeList],
     unmatched: unmatchedOf(inventory, governance),
     lastRemoved,
   };
@@ -82,8 +78,7 @@ function unmatchedOf(
   if (unmatched === undefined) return undefined;
   const { uid, generation } = unmatched.policy;
   if (uid !== policy?.uid || generation !== policy.generation) return undefined;
-  const { keep, only, maximumAgeByImage } = unmatched;
-  return { keep: [...keep], only: [...only], maximumAgeByImage: [...maximumAgeByImage] };
+  return unmatched;
 }
 
 function containersOf(
@@ -91,7 +86,7 @@ function containersOf(
   reported: readonly RemovedItem[],
 ): NodeGCReportStatus['containers'] {
   // Cut first: an id is compared with that of the report.
-  const own = fitStatus({ containers: { lastRemoved: lastRemoved.others.map(removedOf) } });
+  const own = fitStatus({ containers: { lastRemoved: [...lastRemoved.others] } });
   const removed = continued(own.containers.lastRemoved, reported);
   if (containers === undefined && removed.length === 0) return undefined;
   return { ...containers?.containers, lastRemoved: removed.length === 0 ? undefined : removed };
@@ -116,11 +111,6 @@ const diskOf = (disk: MountedImageDisk): NodeGCReportStatus['imageFileSystem'] =
   ...disk,
   usedInodes: disk.inodesUsed,
   availableInodes: disk.inodesFree,
-});
-
-const removedOf = <K extends RemovedObject['kind']>({ atMs, ...removed }: RemovedObject<K>) => ({
-  ...removed,
-  time: metaTime(new Date(atMs)),
 });
 
 /** Each unit that has run since the agent started, with the totals of the agent before; then the others, as that agent reported them. */
@@ -151,7 +141,7 @@ function unitOf(
 }
 
 /** Equal sizes have a fixed order, so that two reports do not differ without a reason. */
-function bySize(a: Offender, b: Offender): number {
+function bySize(a: NodeGCReportStatusLargestOffender, b: NodeGCReportStatusLargestOffender): number {
   if (a.bytes !== b.bytes) return b.bytes - a.bytes;
   return (a.id ?? a.name ?? '') < (b.id ?? b.name ?? '') ? -1 : 1;
 }

@@ -1,6 +1,7 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { ContainerInventory, ImageInventory } from '../../api/report/node-pass.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import type { ContainerInventory } from '../containergc/facts.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 
 /** Input of a measurement; undefined = unknown. */
 export interface UsageFacts {

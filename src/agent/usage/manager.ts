@@ -1,8 +1,8 @@
 import { isSameFileSystem } from '../../api/file-system.ts';
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { ContainerInventory, ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
+import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { Changed } from '../../gc/changed.ts';
@@ -10,6 +10,8 @@ import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { PassClock } from '../../runtime/scheduling/jump.ts';
+import type { ContainerInventory } from '../containergc/facts.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 import { diskFillsDespiteCollection } from './events.ts';
 import type { MeasuredUsage, PodUse } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
@@ -51,7 +53,7 @@ export class UsageManager {
   readonly #deps: UsageDeps;
   #history: UsageHistory = noHistory;
   readonly #passClock: PassClock;
-  #usage: NodeUsage | undefined;
+  #usage: NodeGCReportStatusUsage | undefined;
   #warnedMs: number | undefined;
   /** Pods by their UIDs. */
   #measured: ReadonlyMap<string, PodUse> = new Map();
@@ -66,7 +68,7 @@ export class UsageManager {
   }
 
   /** undefined = not measured yet. */
-  get usage(): NodeUsage | undefined {
+  get usage(): NodeGCReportStatusUsage | undefined {
     return this.#usage;
   }
 

@@ -1,6 +1,7 @@
+import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { StoragePod } from '../../api/local-storage.ts';
-import type { ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 import type { DiskUse, MeasuredUsage, NamespaceUse, PodUse } from './facts.ts';
 import {
   forecastOf,
@@ -20,7 +21,7 @@ interface Given {
 }
 
 export interface UsagePlan {
-  readonly usage: NodeUsage;
+  readonly usage: NodeGCReportStatusUsage;
   /** The disk that is full first after collection; undefined = none will be, or this is unknown. */
   readonly fullFirst: { readonly seconds: number; readonly note: string } | undefined;
 }
@@ -65,7 +66,7 @@ function diskOf(
   disk: DiskUse,
   forecast: DiskForecast,
   at: Date,
-): NonNullable<NodeUsage['fileSystems']>[number] {
+): NonNullable<NodeGCReportStatusUsage['fileSystems']>[number] {
   const { name, capacityBytes, availableBytes, usedBytes, classes, collectableBytes } = disk;
   return {
     name,
@@ -95,7 +96,7 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
     ? undefined
     : metaTime(new Date(at.getTime() + seconds * 1000));
 
-const podOf = ({ pod, ...use }: PodUse): NonNullable<NodeUsage['pods']>[number] => ({
+const podOf = ({ pod, ...use }: PodUse): NonNullable<NodeGCReportStatusUsage['pods']>[number] => ({
   namespace: pod.namespace,
   name: pod.name,
   uid: pod.uid,
@@ -122,14 +123,14 @@ function limitOf({ storage: { containers } }: StoragePod): number | undefined {
 const namespaceOf = (
   { name, pods, ...use }: NamespaceUse,
   history: UsageHistory,
-): NonNullable<NodeUsage['namespaces']>[number] => ({
+): NonNullable<NodeGCReportStatusUsage['namespaces']>[number] => ({
   name,
   pods,
   ...sizesOf(use),
   growthBytesPerHour: namespaceGrowth(name, history),
 });
 
-function restOf({ total, listed }: ImageInventory): NodeUsage['otherImages'] {
+function restOf({ total, listed }: ImageInventory): NodeGCReportStatusUsage['otherImages'] {
   const count = total.count - listed.length;
   const bytes = total.bytes - listed.reduce((all, one) => all + one.bytes, 0);
   return count === 0 ? undefined : { count, bytes };

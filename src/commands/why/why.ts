@@ -1,11 +1,16 @@
-import { removedObject } from '../../agent/imagegc/records.ts';
 import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
 import { removedObjectsResource } from '../../kube/cache/removed-objects.ts';
 import { asObject, asObjects, asText, parseJson } from '../../kube/codec/json.ts';
 import { ApiError, isDenied, isNotFound } from '../../kube/http/transport.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { readRemovals } from '../../snapshot/directory.ts';
-import { podRemovalOf, removalsOf, type Removal, type RemovedFrom } from '../../evaluation/why/removed.ts';
+import {
+  podRemovalOf,
+  removalsOf,
+  type Removal,
+  type RemovedFrom,
+  removedImage,
+} from '../../evaluation/why/removed.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { PersonConnection } from '../../process/connection.ts';
@@ -122,7 +127,7 @@ const hasNoSource = ({ snapshot, node, through }: WhyConfig['plan']): boolean =>
 
 /** The removals of images that the state files of the nodes record. */
 const removedBy = (parts: readonly NodePart[]): readonly RemovedFrom[] =>
-  parts.map(({ name, state: { removed } }) => ({ name, removed: removed.map(removedObject) }));
+  parts.map(({ name, state: { removed } }) => ({ name, removed: removed.map(removedImage) }));
 
 /** The removals of an object, by the reports of the nodes in the cluster. */
 async function reported(question: NodeQuestion, kube: PersonConnection): Promise<Recorded> {

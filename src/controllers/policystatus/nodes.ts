@@ -9,8 +9,7 @@ import {
 } from '../../api/policy/policy.ts';
 import { patternListNames, patternLists } from '../../api/policy/unmatched.ts';
 import { isFresh } from '../../api/report/fresh.ts';
-import type { UnmatchedEntries } from '../../api/report/node-pass.ts';
-import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
+import type { NodeReportFacts, UnmatchedEntries } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 
 /** status.nodes of a GCPolicy: sums of the reports of the governed nodes. */

@@ -1,3 +1,6 @@
+import type { ContainerInventory } from '../../agent/containergc/facts.ts';
+import type { ImageInventory } from '../../agent/imagegc/facts.ts';
+import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
 import { rightText, type Right } from '../../api/policy/needs.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
@@ -15,12 +18,6 @@ import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
-import type {
-  ContainerInventory,
-  ImageInventory,
-  LastRemoved,
-  NodePassReport,
-} from '../../api/report/node-pass.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';

@@ -1,9 +1,10 @@
 import { imageIndex } from '../../api/image-index.ts';
-import type { RemovedObject } from '../../api/report/node-pass.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../controllers/podgc/words.ts';
+import type { RemovedObject } from '../../kube/cache/removed-objects.ts';
 import type { Collection } from '../../kube/events/collected-events.ts';
+import type { RemovedImage } from '../../node/disk/state-format.ts';
 import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { PlanObject } from '../plan/document.ts';
@@ -30,6 +31,12 @@ export interface Removal {
 export interface RemovedFrom {
   readonly name: string;
   readonly removed: readonly RemovedObject[];
+}
+
+/** A removal as the state file of a node records it. */
+export function removedImage({ digest, atMs, what }: RemovedImage): RemovedObject {
+  const { name, reason = '', policy = '' } = what ?? {};
+  return { kind: 'Image', id: digest, name, pod: undefined, reason, policy, bytes: undefined, atMs };
 }
 
 /** The removals of an object, latest first, as the nodes recorded them. */

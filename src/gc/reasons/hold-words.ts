@@ -1,10 +1,9 @@
 import { formatValue } from '../../api/json.ts';
 import type { HoldRule, Policy } from '../../api/policy/policy.ts';
-import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { defaultAbove, removableAtOnce, type HoldCounts } from '../hold.ts';
+import { defaultAbove, removableAtOnce, type HeldImages, type HoldCounts } from '../hold.ts';
 import type { Meaning, Why } from '../words.ts';
 
 interface HeldRemoval extends HoldCounts {

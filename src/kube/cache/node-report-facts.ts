@@ -9,7 +9,6 @@ import {
   requestSignals,
   type EvictionRequest,
 } from '../../api/local-storage.ts';
-import type { RemoveProgress, UnmatchedEntries } from '../../api/report/node-pass.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
@@ -44,6 +43,25 @@ export interface NodeReportFacts extends Identified {
   readonly unmatched: UnmatchedEntries | undefined;
   /** The last known usage; undefined = unknown, or not kept. Up to 7 KB of a node with many namespaces. */
   readonly usage?: NamespacesUsage | undefined;
+}
+
+/** Entries of nodes.imageGC that match no image of a node, by their indexes in the lists. */
+export interface UnmatchedEntries {
+  readonly keep: readonly number[];
+  readonly only: readonly number[];
+  readonly maximumAgeByImage: readonly number[];
+}
+
+/** An entry of nodes.imageGC.remove, and how many images that it matches are left. */
+export interface RemoveProgress {
+  readonly image: string;
+  /** Whether it has matched an image of the node, also one that is removed by now; false also after a restart of the agent. */
+  readonly matched: boolean;
+  readonly inUse: number;
+  /** Left for another reason. */
+  readonly kept: number;
+  /** Images without a tag of a repository of which the entry names a tag: a newer image may have taken it. */
+  readonly untagged: number;
 }
 
 export interface NamespacesUsage {

@@ -3,11 +3,39 @@ import type {
   NodeGCReportStatusContainersLastRemovedItem,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
-import type { RemovedKind, RemovedObject } from '../../api/report/node-pass.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
 import type { Identified } from './objects.ts';
 import { identityOf, inJson, reportsPath, type Resource } from './resources.ts';
+
+const kinds = [
+  'Image',
+  'Container',
+  'Sandbox',
+  'LogDirectory',
+  'LogLink',
+  'LogFile',
+  'PodDirectory',
+  'PodCgroup',
+] as const;
+
+/** An object that dustpan removed from a node, as `why` names it. */
+export interface RemovedObject {
+  readonly kind: (typeof kinds)[number];
+  /** Its id or its path; of an image, its id or one of its repository digests. */
+  readonly id: string;
+  /** Of a container its name, of an image a tag or else a digest; undefined = it had none. */
+  readonly name: string | undefined;
+  /** undefined = unknown. */
+  readonly pod: PodRef | undefined;
+  /** '' = an older agent recorded the removal. */
+  readonly reason: string;
+  /** The policy that governed the node; '' = an older agent recorded the removal. */
+  readonly policy: string;
+  /** Bytes of the files that were removed; undefined = none or unknown. */
+  readonly bytes: number | undefined;
+  readonly atMs: number;
+}
 
 interface RemovedOnNode extends Identified {
   readonly removed: readonly RemovedObject[];
@@ -27,17 +55,6 @@ export function removedObjectsResource(node: string | undefined): Resource<Remov
     };
   });
 }
-
-const kinds: readonly (RemovedKind | 'Image')[] = [
-  'Image',
-  'Container',
-  'Sandbox',
-  'LogDirectory',
-  'LogLink',
-  'LogFile',
-  'PodDirectory',
-  'PodCgroup',
-];
 
 /** An object of an unknown kind, which a newer agent may report, is left out, and one without an id. */
 function removedOf(

@@ -1,5 +1,4 @@
 import { stat, statfs } from 'node:fs/promises';
-import type { ImageDisk } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { within } from './within.ts';
 
@@ -76,6 +75,24 @@ function converted({ dev, bsize, blocks, bavail, bfree, files, ffree }: RawStats
 }
 
 const isPart = (value: bigint, whole: bigint): boolean => value >= 0n && value <= whole;
+
+/** The usage of the image file system. Inodes are undefined where nobody counts them. */
+export interface DiskSpace {
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+  readonly inodes?: number | undefined;
+  readonly inodesFree?: number | undefined;
+  /** Bytes of the layers of all images together, unpacked, as the runtime counts them; 0 or undefined = unknown. */
+  readonly usedBytes?: number | undefined;
+  /** Inodes of all images together, as the runtime counts them. */
+  readonly inodesUsed?: number | undefined;
+}
+
+export interface ImageDisk extends DiskSpace {
+  readonly usedPercent: number;
+  readonly inodes: number | undefined;
+  readonly inodesFree: number | undefined;
+}
 
 /** The image file system: the disk, its mount point, and the usage of the runtime's images. */
 export interface MountedImageDisk extends ImageDisk, Pick<FileSystemStats, 'device' | 'freeBytes'> {

@@ -1,5 +1,4 @@
 import { isObject } from '../../api/json.ts';
-import type { RemovedImage } from '../../api/report/node-pass.ts';
 import { parseInForce, type InForce } from '../../gc/hold.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 
@@ -8,6 +7,21 @@ export interface ImageRecord {
   readonly firstDetectedMs: number;
   /** undefined = never seen in use. */
   readonly lastUsedMs: number | undefined;
+}
+
+/** An image that dustpan removed, as the state file records it. */
+export interface RemovedImage {
+  /** Its id or one of its repository digests. */
+  readonly digest: string;
+  readonly atMs: number;
+  /** undefined = an older agent recorded the removal. */
+  readonly what?: {
+    /** A tag, else a digest; undefined = it had none. */
+    readonly name: string | undefined;
+    readonly reason: string;
+    /** The policy that governed the node. */
+    readonly policy: string;
+  };
 }
 
 /** State that the agent keeps between passes and over restarts. */

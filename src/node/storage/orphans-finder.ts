@@ -1,13 +1,19 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { OrphanPlace } from '../../api/report/node-pass.ts';
 import { inDirectory } from '../logs/directory.ts';
 import { within } from '../disk/within.ts';
 import { hasMounts, mountOf, readMounts, type Mount } from './mounts.ts';
 import { cgroupPathsOf, listOrphanPlaces, realPath, type OrphanRoots } from './orphans-listing.ts';
 import { isCgroupInUse, removePodCgroup, type CgroupRemoval } from './pod-cgroup.ts';
 import { hasForeignFiles, obstacleOf, removePodDirectory, type DirectoryRemoval } from './pod-directory.ts';
-import { knownPodUids, planUnclaimed, type KnownPods, type OrphanPaths, type PodPath } from './orphans.ts';
+import {
+  knownPodUids,
+  planUnclaimed,
+  type KnownPods,
+  type OrphanPaths,
+  type OrphanPlace,
+  type PodPath,
+} from './orphans.ts';
 import { diskUsage } from './usage.ts';
 
 /** Why a resource cannot be removed. */

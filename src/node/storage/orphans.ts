@@ -1,5 +1,8 @@
-import { orphanPlaces, type NodePod, type OrphanPlace } from '../../api/report/node-pass.ts';
+import type { NodePod } from '../../api/node-pod.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+
+/** Places of a node with resources of pods. */
+export type OrphanPlace = 'podDirectories' | 'logDirectories' | 'podCgroups';
 
 /** Paths by place; a place that does not exist is undefined, which is not the same as empty. */
 export type OrphanPaths = Readonly<Record<OrphanPlace, readonly string[] | undefined>>;
@@ -38,11 +41,10 @@ export function planUnclaimed(listed: OrphanPaths, known: ReadonlySet<string>): 
 }
 
 function byPlace<T>(make: (place: OrphanPlace) => T): Readonly<Record<OrphanPlace, T>> {
-  const [podDirectories, logDirectories, podCgroups] = orphanPlaces;
   return {
-    podDirectories: make(podDirectories),
-    logDirectories: make(logDirectories),
-    podCgroups: make(podCgroups),
+    podDirectories: make('podDirectories'),
+    logDirectories: make('logDirectories'),
+    podCgroups: make('podCgroups'),
   };
 }
 

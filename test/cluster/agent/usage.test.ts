@@ -4,8 +4,7 @@ import { appendFileSync, existsSync, readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { NodeGCReport } from '../../../src/api/gen/nodegcreport.gen.ts';
-import type { NodeUsage } from '../../../src/api/report/node-pass.ts';
+import type { NodeGCReport, NodeGCReportStatusUsage } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { createOverruns, print, write } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
@@ -60,7 +59,7 @@ async function fill(mebiPerSecond: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function reported(): Promise<NodeUsage> {
+async function reported(): Promise<NodeGCReportStatusUsage> {
   const list = await kubectl(cluster, ['get', 'nodegcreports', '-o', 'json']);
   const { items } = JSON.parse(list) as { readonly items: readonly NodeGCReport[] };
   return items[0]?.status?.usage ?? {};
@@ -92,7 +91,7 @@ test('a minute later the report has what du and df show, without a policy', asyn
     () => Promise.resolve(sizes().data > 119 * mebi && sizes().layer > 79 * mebi && sizes().logs > 39 * mebi),
     { timeout: 420_000 },
   );
-  const of = ({ pods = [] }: NodeUsage, one: string) => pods.find(({ name }) => name === one);
+  const of = ({ pods = [] }: NodeGCReportStatusUsage, one: string) => pods.find(({ name }) => name === one);
   await waitUntil('the report to agree', async () => {
     const usage = await reported();
     const { used, data, layer, logs } = sizes();

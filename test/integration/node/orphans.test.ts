@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { OrphanPlace } from '../../../src/api/report/node-pass.ts';
 import { readMounts, type Mount } from '../../../src/node/storage/mounts.ts';
 import { OrphanFinder } from '../../../src/node/storage/orphans-finder.ts';
 import { listOrphanPlaces } from '../../../src/node/storage/orphans-listing.ts';
@@ -9,6 +8,7 @@ import {
   planUnclaimed,
   type KnownPods,
   type OrphanPaths,
+  type OrphanPlace,
 } from '../../../src/node/storage/orphans.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import { file, temporaryDirectory } from './directory.ts';

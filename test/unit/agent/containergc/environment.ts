@@ -1,18 +1,15 @@
 import { Registry } from 'prom-client';
+import type { ContainerInventory } from '../../../../src/agent/containergc/facts.ts';
 import type { PodRef } from '../../../../src/api/pod-ref.ts';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type {
-  ContainerInventory,
-  LastRemoved,
-  NodePassReport,
-} from '../../../../src/api/report/node-pass.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics, containerGcReasons } from '../../../../src/agent/containergc/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { PodState } from '../../../../src/kube/actions/live-reads.ts';
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
+import type { LastRemoved, NodePassReport } from '../../../../src/gc/pass.ts';
 import type { NodeLogs } from '../../../../src/node/logs/logs.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
-import type { NodePod } from '../../../../src/api/report/node-pass.ts';
+import type { NodePod } from '../../../../src/api/node-pod.ts';
 import { minutesAgo } from '../../../builders.ts';
 import { container } from '../../../fakes/runtime.ts';
 import { nodePod } from '../imagegc/builders.ts';

@@ -1,4 +1,4 @@
-import type { NodePod } from '../../../../src/api/report/node-pass.ts';
+import type { NodePod } from '../../../../src/api/node-pod.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';

@@ -1,13 +1,9 @@
+import type { ImageInventory } from '../../../../src/agent/imagegc/facts.ts';
+import type { LastRemoved, NodePassReport } from '../../../../src/gc/pass.ts';
+import type { NodePod } from '../../../../src/api/node-pod.ts';
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type {
-  ImageDisk,
-  ImageInventory,
-  LastRemoved,
-  NodePassReport,
-  NodePod,
-} from '../../../../src/api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { ImageGcManager, type ImageGcDeps } from '../../../../src/agent/imagegc/manager.ts';
 import { imageGcMetrics, imageGcReasons } from '../../../../src/agent/imagegc/metrics.ts';
@@ -23,6 +19,7 @@ import { reliefOf } from '../nodepressure/builders.ts';
 import { governedBy, imageRule, nameOf } from './builders.ts';
 import type { PlannedContainers, ReclaimResult, Relief } from '../../../../src/agent/nodepressure/facts.ts';
 import { noContainers } from '../../../../src/agent/nodepressure/demands.ts';
+import type { ImageDisk } from '../../../../src/node/disk/filesystem.ts';
 
 const never = new AbortController().signal;
 

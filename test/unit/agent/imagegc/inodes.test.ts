@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { DiskSpace } from '../../../../src/api/report/node-pass.ts';
+import type { DiskSpace } from '../../../../src/node/disk/filesystem.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { facts, planOf, usedMinutesAgo, verdicts } from './builders.ts';
 import { governed, Node } from './environment.ts';

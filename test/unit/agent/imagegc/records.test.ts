@@ -90,8 +90,7 @@ test('the last ten removals are reported, newest first; what an older agent reco
   for (let i = 0; i < 12; i++) state = withoutImage(state, `sha256:${i}`, what, now);
   const reported = lastRemoved(state);
   expect(reported.map(({ id }) => id)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((i) => `sha256:${i}`));
-  const unknown = { pod: undefined, bytes: undefined };
-  expect(reported[0]).toEqual({ kind: 'Image', id: 'sha256:11', ...what, ...unknown, atMs: nowMs });
+  expect(reported[0]).toEqual({ id: 'sha256:11', ...what, time: '2026-01-15T12:00:00Z' });
   expect(lastRemoved(observe(state).state)).toEqual(reported);
   const nextDay = { now: new Date(nowMs + 25 * hour) };
   expect(lastRemoved(observe(state, nextDay).state)).toEqual([]);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
-import type { NodePod } from '../../../../src/api/report/node-pass.ts';
 import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import type { NodePod } from '../../../../src/api/node-pod.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';

@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import type { StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import { LocalStorageManager, type LocalStorageDeps } from '../../../../src/agent/localstorage/manager.ts';
 import { localStorageMetrics, localStorageReasons } from '../../../../src/agent/localstorage/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
@@ -11,6 +10,7 @@ import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { keptBy } from '../builders.ts';
 import { container, governedBy, scratch, storagePod, storagePolicy, usage, type Used } from './builders.ts';
 import type { StorageInventory } from '../../../../src/agent/localstorage/facts.ts';
+import type { NodePassReport } from '../../../../src/gc/pass.ts';
 
 const never = new AbortController().signal;
 export const off: NodeGovernance = governedBy(undefined);

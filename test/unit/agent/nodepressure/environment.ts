@@ -7,7 +7,7 @@ import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
 import type { SignalReading } from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import type { NodePassReport } from '../../../../src/gc/pass.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';

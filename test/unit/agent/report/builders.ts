@@ -1,17 +1,18 @@
-import { expect } from 'vitest';
-import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type {
   ContainerInventory,
-  ImageInventory,
-  NodePassReport,
-  NodeUnit,
-  Offender,
   OrphanCount,
   OrphanInventory,
-  RemovedKind,
-  RemovedObject,
-} from '../../../../src/api/report/node-pass.ts';
+} from '../../../../src/agent/containergc/facts.ts';
+import type { ImageInventory } from '../../../../src/agent/imagegc/facts.ts';
+import type { NodePassReport } from '../../../../src/gc/pass.ts';
+import type { NodeUnit } from '../../../../src/gc/decision.ts';
+import { expect } from 'vitest';
+import type {
+  NodeGCReportStatus,
+  NodeGCReportStatusContainersLastRemovedItem as RemovedItem,
+  NodeGCReportStatusLargestOffender,
+} from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
 import { usedPercent, type MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
@@ -70,7 +71,9 @@ export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
   ...over,
 });
 
-export const offender = (over: Partial<Offender>): Offender => ({
+export const offender = (
+  over: Partial<NodeGCReportStatusLargestOffender>,
+): NodeGCReportStatusLargestOffender => ({
   ...{ kind: 'Image', id: undefined, name: undefined, namespace: undefined, bytes: 1, reason: undefined },
   ...over,
 });
@@ -83,13 +86,10 @@ export const containers: ContainerInventory = {
   offenders: [],
 };
 
-/** An object that was removed now. */
-export const removedObject = <K extends RemovedKind | 'Image'>(
-  kind: K,
-  over: Partial<RemovedObject> = {},
-): RemovedObject<K> => ({
-  ...{ id: 'x', name: undefined, pod: undefined, reason: 'Space', policy: 'nodes', bytes: undefined },
-  ...{ atMs: now.getTime(), ...over, kind },
+/** An object that was removed now, other than an image. */
+export const removedItem = (kind: RemovedItem['kind'], over: Partial<RemovedItem> = {}): RemovedItem => ({
+  ...{ kind, id: 'x', reason: 'Space', policy: 'nodes', time: '2026-01-15T12:00:00Z' },
+  ...over,
 });
 
 /** Orphaned resources in one place. */

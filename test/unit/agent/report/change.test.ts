@@ -15,7 +15,7 @@ import {
   offender,
   pass,
   passes,
-  removedObject,
+  removedItem,
   storageWarning,
 } from './builders.ts';
 
@@ -42,7 +42,7 @@ const removable = (count: number, bytes: number) => ({ images: images({ removabl
 const listing = (inUse: number) => ({
   images: images({ removeList: [{ image: 'a', matched: true, inUse, kept: 0, untagged: 0 }] }),
 });
-const unmatched = (...keep: readonly number[]) => ({
+const unmatched = (...keep: number[]) => ({
   images: images({ unmatched: { keep, only: [], maximumAgeByImage: [], policy: policy() } }),
 });
 const restarted = { passes: [], images: undefined };
@@ -55,7 +55,7 @@ const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({
 });
 
 const logSized = (bytes: number): Partial<ReportFacts> => ({
-  lastRemoved: { images: [], others: [removedObject('LogFile', { bytes })] },
+  lastRemoved: { images: [], others: [removedItem('LogFile', { bytes })] },
 });
 
 describe('is written', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ContainerInventory } from '../../../../src/api/report/node-pass.ts';
+import type { ContainerInventory } from '../../../../src/agent/containergc/facts.ts';
 import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { ReportDeps } from '../../../../src/agent/report/manager.ts';
-import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import type { NodePassReport } from '../../../../src/gc/pass.ts';
 import { report, statusView } from '../../commands/status/fixtures.ts';
 import { environment } from './environment.ts';
 

@@ -3,7 +3,12 @@ import { questionOf, type NodeQuestion } from '../../../../src/evaluation/why/qu
 import { podRemovalOf, removalsOf, type Removal } from '../../../../src/evaluation/why/removed.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import type { Collection } from '../../../../src/kube/events/collected-events.ts';
-import { removedObject } from '../../agent/report/builders.ts';
+import type { RemovedObject } from '../../../../src/kube/cache/removed-objects.ts';
+
+const removedObject = (kind: RemovedObject['kind'], over: Partial<RemovedObject>): RemovedObject => ({
+  ...{ id: 'x', name: undefined, pod: undefined, reason: 'Space', policy: 'nodes', bytes: undefined },
+  ...{ atMs: 0, ...over, kind },
+});
 
 const pod = { uid: 'uid-api', namespace: 'web', name: 'api' };
 const directory = '/var/log/pods/web_api_uid-api';
