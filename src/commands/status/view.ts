@@ -7,7 +7,7 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, whyNoAgents, type Controller, type Workload } from '../../evaluation/installation/facts.ts';
 import { excludedNodes } from '../../evaluation/installation/problems.ts';
 import { sum } from '../../runtime/sum.ts';
-import { fullestFirst } from '../top/nodes.ts';
+import { fullestFirst } from '../top/rows.ts';
 import { signsOf, type Signs } from '../../evaluation/installation/signs.ts';
 import {
   earliest,

@@ -6,6 +6,7 @@ import { choice, LenientCommand, names, notObjectName, onOff, text } from '../..
 import { colorOption, hasColours } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
+import { sortValues } from './rows.ts';
 
 const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
 
@@ -23,8 +24,8 @@ Examples:
   dustpan top images --sort-by=gain -o wide`;
 
 /** The kinds of objects that `dustpan top` lists. */
-const topKinds = ['nodes', 'namespaces', 'pods', 'images'] as const;
-export type TopKind = (typeof topKinds)[number];
+const topKinds: readonly TopKind[] = ['nodes', 'namespaces', 'pods', 'images'];
+export type TopKind = keyof typeof sortValues;
 
 /** kubectl's other names. */
 const aliases: ReadonlyMap<string, TopKind> = new Map([
@@ -37,15 +38,6 @@ const aliases: ReadonlyMap<string, TopKind> = new Map([
   ['image', 'images'],
 ]);
 
-/** Values of `--sort-by`; the first is the default. Sizes and numbers: largest first; names and times: first one first. */
-const sortFields = {
-  nodes: ['percent', 'bytes', 'growth', 'full', 'full-after-collection', 'age', 'name'],
-  namespaces: ['bytes', 'layers', 'volumes', 'logs', 'growth', 'pods', 'nodes', 'age', 'name'],
-  pods: ['bytes', 'layers', 'volumes', 'logs', 'percent', 'node', 'age', 'name'],
-  images: ['bytes', 'size', 'gain', 'nodes', 'unused-since', 'name'],
-} as const satisfies Readonly<Record<TopKind, readonly string[]>>;
-export type SortField<K extends TopKind> = (typeof sortFields)[K][number];
-
 const topFormats = {
   help: 'Output format. wide adds columns; name prints what kubectl, and of images dustpan why, takes as arguments.',
   names: ['table', 'wide', 'json', 'yaml', 'name'],
@@ -54,7 +46,7 @@ const topFormats = {
 /** What to list. */
 export interface TopQuestion {
   readonly kind: TopKind;
-  /** One of `sortFields`. */
+  /** One of `sortValues`. */
   readonly sortBy: string;
   /** For namespaces and pods; undefined = all. */
   readonly namespace: string | undefined;
@@ -81,7 +73,7 @@ function kindArgument() {
   return argument;
 }
 
-const sortHelp = topKinds.map((kind) => `${kind} ${sortFields[kind].join(', ')}`).join('; ');
+const sortHelp = topKinds.map((kind) => `${kind} ${Object.keys(sortValues[kind]).join(', ')}`).join('; ');
 
 const topOptions = () =>
   withConnection(
@@ -147,8 +139,9 @@ function kindOf(word: string): TopKind {
 }
 
 function sortField(kind: TopKind, field: string | undefined): string {
-  const known: readonly string[] = sortFields[kind];
-  if (field === undefined || known.includes(field)) return field ?? sortFields[kind][0];
+  const known = Object.keys(sortValues[kind]);
+  const [first = ''] = known;
+  if (field === undefined || known.includes(field)) return field ?? first;
   throw new UsageError([
     `top: ${kind} cannot be sorted by ${JSON.stringify(field)}; use ${known.join(', ')}`,
   ]);

@@ -11,12 +11,8 @@ import {
   shortId,
   type Column,
 } from '../../process/table.ts';
-import { isAhead } from './facts.ts';
-import type { ImageRow } from './images.ts';
-import type { NamespaceRow } from './namespaces.ts';
-import type { FileSystemRow, NodeRow } from './nodes.ts';
-import type { PodRow } from './pods.ts';
-import type { TopView } from './view.ts';
+import type { FileSystemRow, ImageRow, NamespaceRow, NodeRow, PodRow } from './rows.ts';
+import { isAhead, type TopView } from './view.ts';
 
 interface TopScreen extends Screen {
   readonly colours: boolean;

@@ -1,13 +1,22 @@
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
-import type { TopQuestion } from './command.ts';
-import { nodesInQuestion, type TopFacts, type TopNode } from './facts.ts';
-import { imageRows, imageSort, type ImageRow } from './images.ts';
-import { namespaceRows, namespaceSort, type NamespaceRow } from './namespaces.ts';
-import { nodeRow, nodeSort, type NodeRow } from './nodes.ts';
-import { notesOf, type TopNote } from './notes.ts';
-import { sortedBy } from './order.ts';
+import { staleMinutes } from '../../api/report/fresh.ts';
 import { sum } from '../../runtime/sum.ts';
-import { podRows, podSort, type PodRow } from './pods.ts';
+import type { TopQuestion } from './command.ts';
+import {
+  imageRows,
+  namespaceRows,
+  nodeRow,
+  podRows,
+  reportedNode,
+  sortedBy,
+  sortValues,
+  type ImageRow,
+  type NamespaceRow,
+  type NodeRow,
+  type PodRow,
+  type TopFacts,
+  type TopNode,
+} from './rows.ts';
 
 /** `dustpan top -o json`: the usage that agents reported last. Times are RFC 3339; what is unknown is absent. */
 export type TopView = TopRows & {
@@ -42,29 +51,42 @@ export function topView(facts: TopFacts, question: TopQuestion, now: Date): TopV
   };
 }
 
-function rowsOf(
-  nodes: readonly TopNode[],
-  facts: TopFacts,
-  { kind, sortBy }: Pick<TopQuestion, 'kind' | 'sortBy'>,
-): TopRows {
+/** The nodes in question: those with a report, then those without. */
+function nodesInQuestion(
+  { reports, nodes, selected }: TopFacts,
+  { kind, nodes: names }: TopQuestion,
+  now: Date,
+): readonly TopNode[] {
+  const ofNodes = kind === 'nodes' || kind === 'images' ? selected : undefined;
+  const reported = reports.map((report) => reportedNode(report, now));
+  const known = new Set(reports.map(({ node }) => node));
+  const silent = [...(nodes ?? [])]
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, hasReport: false, usage: undefined, time: undefined, stale: false }));
+  return [...reported, ...silent].filter(
+    ({ name }) => (names?.includes(name) ?? true) && (ofNodes?.has(name) ?? true),
+  );
+}
+
+function rowsOf(nodes: readonly TopNode[], facts: TopFacts, { kind, sortBy }: TopQuestion): TopRows {
   const usages = nodes.flatMap(({ usage }) => usage ?? []);
   switch (kind) {
     case 'nodes':
-      return { kind: 'TopNodes', items: sortedBy(nodes.map(nodeRow), nodeSort, sortBy) };
+      return { kind: 'TopNodes', items: sortedBy(nodes.map(nodeRow), sortValues.nodes, sortBy) };
     case 'namespaces': {
       // It is unknown which of the others the filter selects.
       const isFiltered = facts.namespace !== undefined || facts.selected !== undefined;
       const rest = added(isFiltered ? [] : usages.map(({ otherNamespaces }) => otherNamespaces));
-      const items = sortedBy(namespaceRows(nodes, facts), namespaceSort, sortBy);
+      const items = sortedBy(namespaceRows(nodes, facts), sortValues.namespaces, sortBy);
       return { kind: 'TopNamespaces', items, rest };
     }
     case 'pods': {
-      const items = sortedBy(podRows(nodes, facts), podSort, sortBy);
+      const items = sortedBy(podRows(nodes, facts), sortValues.pods, sortBy);
       return { kind: 'TopPods', items, rest: restOfPods(items, usages, facts) };
     }
     case 'images': {
       const rest = added(usages.map(({ otherImages }) => otherImages));
-      return { kind: 'TopImages', items: sortedBy(imageRows(nodes), imageSort, sortBy), rest };
+      return { kind: 'TopImages', items: sortedBy(imageRows(nodes), sortValues.images, sortBy), rest };
     }
   }
 }
@@ -84,7 +106,7 @@ const added = (parts: readonly (Part | undefined)[]) => ({
 function restOfPods(
   items: readonly PodRow[],
   usages: readonly NodeGCReportStatusUsage[],
-  { namespace, selected }: Pick<TopFacts, 'namespace' | 'selected'>,
+  { namespace, selected }: TopFacts,
 ): Rest {
   if (selected !== undefined) return { count: Math.max(0, selected.size - items.length), bytes: undefined };
   const isListed = (one: NodeGCReportStatusUsage): boolean =>
@@ -112,8 +134,8 @@ function measuredPods(
 const mostForecasts = 3;
 
 /** Those of the nodes that are full first. */
-function forecastsOf(nodes: readonly TopNode[], { kind, nodes: names }: Pick<TopQuestion, 'kind' | 'nodes'>) {
-  const forecasts = sortedBy(nodes.map(nodeRow), nodeSort, 'full').map(
+function forecastsOf(nodes: readonly TopNode[], { kind, nodes: names }: TopQuestion) {
+  const forecasts = sortedBy(nodes.map(nodeRow), sortValues.nodes, 'full').map(
     ({ name, measuredTime, stale, forecast, fileSystems }) => ({
       node: name,
       measuredTime,
@@ -129,3 +151,60 @@ function forecastsOf(nodes: readonly TopNode[], { kind, nodes: names }: Pick<Top
   const current = forecasts.filter(({ forecast, stale }) => forecast !== undefined && !stale);
   return kind === 'nodes' ? current.slice(0, mostForecasts) : [];
 }
+
+/** Something that is unknown. */
+interface TopNote {
+  readonly reason: keyof typeof messages | 'PartlyUnknown';
+  /** Empty = all of the nodes. */
+  readonly nodes: readonly string[];
+  readonly message: string;
+}
+
+const messages = {
+  NoReport:
+    'There is no report: no agent runs, or none has reported yet. An agent reports within 60 s of its start.',
+  NodesUnknown: 'You may not list nodes: nodes without an agent are not shown.',
+  NoAgent: 'No agent has reported, so the usage is unknown.',
+  NoUsage:
+    'The report has no usage: the agent has just started and measures within a minute, or has an older version.',
+  Stale: `The values are older than ${staleMinutes} minutes: does the agent run, and is its clock right?`,
+  ClockAhead: 'The clock of the node is ahead of the clock here: the age of the values is unknown.',
+} as const;
+
+/** What is unknown; nodes of which the same is unknown are in one note. */
+function notesOf(nodes: readonly TopNode[], facts: TopFacts, now: Date): readonly TopNote[] {
+  const ofAll = [
+    ...(nodes.length === 0 ? (['NoReport'] as const) : []),
+    ...(facts.nodes === undefined ? (['NodesUnknown'] as const) : []),
+  ].map((reason) => ({ reason, nodes: [], message: messages[reason] }));
+  const found = nodes.flatMap((one) => ofNode(one, now).map((note) => ({ note, node: one.name })));
+  const groups = Map.groupBy(found, ({ note: { reason, message } }) => `${reason} ${message}`);
+  const ofNodes = [...groups.values()].flatMap((group) =>
+    group
+      .slice(0, 1)
+      .map(({ note: { reason, message } }) => ({ reason, nodes: group.map(({ node }) => node), message })),
+  );
+  return [...ofAll, ...ofNodes];
+}
+
+function ofNode({ hasReport, usage, time, stale }: TopNode, now: Date): readonly Omit<TopNote, 'nodes'>[] {
+  const reasons: readonly (keyof typeof messages)[] = hasReport
+    ? [
+        ...(usage === undefined ? (['NoUsage'] as const) : []),
+        ...(stale ? (['Stale'] as const) : []),
+        ...(isAhead(time, now) ? (['ClockAhead'] as const) : []),
+      ]
+    : ['NoAgent'];
+  const unknown = usage?.unknown;
+  return [
+    ...reasons.map((reason) => ({ reason, message: messages[reason] })),
+    ...(unknown === undefined ? [] : [{ reason: 'PartlyUnknown', message: `Unknown: ${unknown}.` } as const]),
+  ];
+}
+
+/** Clocks that are synchronized differ by less. */
+const toleranceMs = 60_000;
+
+/** Whether a time is in the future: a clock is wrong, so its age is unknown. */
+export const isAhead = (time: string | undefined, now: Date): boolean =>
+  time !== undefined && Date.parse(time) - now.getTime() > toleranceMs;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatusUsage } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { TopKind, TopQuestion } from '../../../../src/commands/top/command.ts';
-import type { TopFacts } from '../../../../src/commands/top/facts.ts';
+import type { TopFacts } from '../../../../src/commands/top/rows.ts';
 import { nameLines, topTable } from '../../../../src/commands/top/table.ts';
 import { topView, type TopView } from '../../../../src/commands/top/view.ts';
 

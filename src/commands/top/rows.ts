@@ -1,0 +1,269 @@
+import type {
+  NodeGCReportStatusUsage,
+  NodeGCReportStatusUsageFileSystem,
+  NodeGCReportStatusUsageNamespace,
+  NodeGCReportStatusUsagePod,
+} from '../../api/gen/nodegcreport.gen.ts';
+import { isStale } from '../../api/report/fresh.ts';
+import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
+import { sum } from '../../runtime/sum.ts';
+
+/** What is read for a question. */
+export interface TopFacts {
+  readonly reports: readonly ReportedUsage[];
+  /** All nodes of the cluster; undefined = they may not be listed. */
+  readonly nodes: ReadonlySet<string> | undefined;
+  /** The objects that `--selector` selects: names of nodes or namespaces, UIDs of pods; undefined = all. */
+  readonly selected: ReadonlySet<string> | undefined;
+  /** For namespaces and pods; undefined = all. */
+  readonly namespace: string | undefined;
+}
+
+/** A node in question. */
+export interface TopNode {
+  readonly name: string;
+  readonly hasReport: boolean;
+  /** undefined = it has no agent, or an older one, or one that has not measured yet. */
+  readonly usage: NodeGCReportStatusUsage | undefined;
+  /** Of the values; without values of the report. RFC 3339. */
+  readonly time: string | undefined;
+  readonly stale: boolean;
+}
+
+/** The usage in the report of a node. */
+export function reportedNode({ node, usage, reportTime }: ReportedUsage, now: Date): TopNode {
+  const time = usage?.measuredTime ?? reportTime;
+  return { name: node, hasReport: true, usage, time, stale: isStale(time, now) };
+}
+
+/** What decides whether a row is listed. */
+type Filter = Pick<TopFacts, 'namespace' | 'selected'>;
+
+// The rows of -o json. What is unknown is absent; `stale`: a value is older than 15 minutes.
+
+export type NodeRow = ReturnType<typeof nodeRow>;
+export type FileSystemRow = ReturnType<typeof fileSystemRow>;
+
+export function nodeRow({ name, usage, stale }: TopNode) {
+  const { measuredTime, fileSystems = [], namespaces = [], podCount, unknown, forecast } = usage ?? {};
+  return {
+    name,
+    measuredTime,
+    stale,
+    /** What its agent could not read. */
+    unknown,
+    forecast,
+    podCount,
+    fileSystems: fullestFirst(fileSystems),
+    largestNamespace: largest(namespaces),
+    fastestNamespace: fastest(namespaces),
+  };
+}
+
+export const fullestFirst = (fileSystems: readonly NodeGCReportStatusUsageFileSystem[]) =>
+  fileSystems.map(fileSystemRow).toSorted((a, b) => (b.usedPercent ?? -1) - (a.usedPercent ?? -1));
+
+function fileSystemRow(disk: NodeGCReportStatusUsageFileSystem) {
+  const { capacityBytes, availableBytes, fullTime, fullAfterCollectionTime, collectableBytes } = disk;
+  const hasForecast = fullTime !== undefined && collectableBytes !== undefined;
+  return {
+    ...disk,
+    /** As the kubelet counts: 100 = no byte is available. */
+    usedPercent:
+      capacityBytes === 0
+        ? undefined
+        : Math.max(0, Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes)),
+    /** Whether collection removes what grows, so that the disk does not fill up. */
+    collectionKeepsUp: hasForecast ? fullAfterCollectionTime === undefined : undefined,
+  };
+}
+
+type Namespaces = readonly NodeGCReportStatusUsageNamespace[];
+
+/** A report lists the largest first. */
+export const largest = (namespaces: Namespaces): Namespaces[number] | undefined => namespaces[0];
+
+/** undefined = none is known to grow. */
+export const fastest = (namespaces: Namespaces): Namespaces[number] | undefined =>
+  namespaces
+    .filter(({ growthBytesPerHour = 0 }) => growthBytesPerHour > 0)
+    .toSorted((a, b) => (b.growthBytesPerHour ?? 0) - (a.growthBytesPerHour ?? 0))[0];
+
+export type NamespaceRow = ReturnType<typeof namespaceRows>[number];
+
+/** Each namespace, added up over its nodes. */
+export function namespaceRows(nodes: readonly TopNode[], { namespace, selected }: Filter) {
+  const parts = nodes.flatMap(({ usage, stale }) =>
+    (usage?.namespaces ?? [])
+      .filter(({ name }) => name === (namespace ?? name) && (selected?.has(name) ?? true))
+      .map((part) => ({ ...part, measuredTime: usage?.measuredTime, stale })),
+  );
+  const incomplete = nodes
+    .filter(({ usage }) => usage?.namespaces === undefined || usage.otherNamespaces !== undefined)
+    .map(({ usage }) => new Set(usage?.namespaces?.map(({ name }) => name)));
+  return [...Map.groupBy(parts, ({ name }) => name)].map(([name, group]) => {
+    const growth = sum(group.map(({ growthBytesPerHour = 0 }) => growthBytesPerHour));
+    return {
+      name,
+      /** Nodes on which it is listed. */
+      nodes: group.length,
+      pods: sum(group.map(({ pods }) => pods)),
+      bytes: sum(group.map(({ bytes }) => bytes)),
+      layersBytes: sumOf(group.map(({ layersBytes }) => layersBytes)),
+      volumesBytes: sumOf(group.map(({ volumesBytes }) => volumesBytes)),
+      logsBytes: sumOf(group.map(({ logsBytes }) => logsBytes)),
+      /** Absent if unknown, or if nothing grows. */
+      growthBytesPerHour: growth > 0 ? growth : undefined,
+      /** Whether a node may have more of it: one that lists no namespaces, or not all, or has not measured all of its pods. */
+      lowerBound:
+        group.some(({ lowerBound }) => lowerBound) || incomplete.some((listed) => !listed.has(name)),
+      /** The earliest of its nodes. */
+      measuredTime: timesOf(group.map(({ measuredTime }) => measuredTime))[0],
+      stale: group.some(({ stale }) => stale),
+    };
+  });
+}
+
+/** undefined = one of them is unknown. */
+const sumOf = (numbers: readonly (number | undefined)[]): number | undefined => {
+  const known = numbers.filter((number) => number !== undefined);
+  return known.length < numbers.length ? undefined : sum(known);
+};
+
+export type PodRow = ReturnType<typeof podRows>[number];
+
+export const podRows = (nodes: readonly TopNode[], { namespace, selected }: Filter) =>
+  nodes.flatMap(({ name: node, usage, stale }) =>
+    (usage?.pods ?? [])
+      .filter((pod) => pod.namespace === (namespace ?? pod.namespace) && (selected?.has(pod.uid) ?? true))
+      .map((pod) => ({
+        ...pod,
+        node,
+        /** Of the limit; absent if a container has none. */
+        usedPercent: percentOf(pod),
+        measuredTime: usage?.measuredTime,
+        stale,
+      })),
+  );
+
+/** A limit of 0 is exceeded by any byte. */
+function percentOf({ bytes, limitBytes }: NodeGCReportStatusUsagePod): number | undefined {
+  if (limitBytes === undefined) return undefined;
+  return limitBytes === 0 ? 100 : Math.round((100 * bytes) / limitBytes);
+}
+
+export type ImageRow = ReturnType<typeof imageRows>[number];
+
+/** Each image, with the nodes that have it. */
+export function imageRows(nodes: readonly TopNode[]) {
+  const copies = nodes.flatMap(({ name: node, usage, stale }) =>
+    (usage?.images ?? []).map(({ id, name, bytes, inUse, isKept = false, unusedSince }) => ({
+      id,
+      name,
+      measuredTime: usage?.measuredTime,
+      stale,
+      /** `kept`: a pin or the policy protects it. */
+      on: { node, bytes, inUse, kept: isKept, unusedSince },
+    })),
+  );
+  return [...Map.groupBy(copies, ({ id }) => id)].map(([id, group]) => {
+    const on = group.map((copy) => copy.on);
+    const removable = on.filter(({ inUse, kept }) => !inUse && !kept);
+    return {
+      id,
+      /** A tag, else a digest. */
+      name: group.find(({ name }) => name !== undefined)?.name,
+      /** Of one copy; the largest, if they differ. */
+      sizeBytes: Math.max(...on.map(({ bytes }) => bytes)),
+      /** Of all copies. */
+      bytes: sum(on.map(({ bytes }) => bytes)),
+      /** Of the copies that nothing uses, and that neither a pin nor the policy protects. */
+      gainBytes: sum(removable.map(({ bytes }) => bytes)),
+      /** Since when the copies that are unused now are all unused; absent if all are in use. */
+      unusedSince: timesOf(on.map(({ unusedSince }) => unusedSince)).at(-1),
+      /** The earliest of its nodes. */
+      measuredTime: timesOf(group.map(({ measuredTime }) => measuredTime))[0],
+      stale: group.some(({ stale }) => stale),
+      nodes: on,
+    };
+  });
+}
+
+/** The known times, the earliest first. */
+const timesOf = (times: readonly (string | undefined)[]): readonly string[] =>
+  times.filter((time) => time !== undefined).toSorted((a, b) => Date.parse(a) - Date.parse(b));
+
+/** The value by which a row is sorted: larger numbers first, then texts in their order; undefined = unknown, last. */
+type SortValue = number | string | undefined;
+
+type SortValues<R> = Readonly<Record<string, (row: R) => SortValue>>;
+
+const earlierFirst = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : -Date.parse(time);
+
+/** Of the fullest file system. */
+const fullest =
+  <T>(read: (disk: FileSystemRow) => T) =>
+  ({ fileSystems: [first] }: NodeRow): T | undefined =>
+    first && read(first);
+
+/** The values of `--sort-by` for each kind, the default first. */
+export const sortValues = {
+  nodes: {
+    percent: fullest(({ usedPercent }) => usedPercent),
+    bytes: fullest(({ usedBytes }) => usedBytes),
+    growth: fullest(({ growthBytesPerHour }) => growthBytesPerHour),
+    full: ({ fileSystems }) => earlierFirst(timesOf(fileSystems.map(({ fullTime }) => fullTime))[0]),
+    'full-after-collection': ({ fileSystems }) =>
+      earlierFirst(timesOf(fileSystems.map(({ fullAfterCollectionTime }) => fullAfterCollectionTime))[0]),
+    age: ({ measuredTime }) => earlierFirst(measuredTime),
+    name: ({ name }) => name,
+  } satisfies SortValues<NodeRow>,
+  namespaces: {
+    bytes: ({ bytes }) => bytes,
+    layers: ({ layersBytes }) => layersBytes,
+    volumes: ({ volumesBytes }) => volumesBytes,
+    logs: ({ logsBytes }) => logsBytes,
+    growth: ({ growthBytesPerHour }) => growthBytesPerHour,
+    pods: ({ pods }) => pods,
+    nodes: ({ nodes }) => nodes,
+    age: ({ measuredTime }) => earlierFirst(measuredTime),
+    name: ({ name }) => name,
+  } satisfies SortValues<NamespaceRow>,
+  pods: {
+    bytes: ({ bytes }) => bytes,
+    layers: ({ layersBytes }) => layersBytes,
+    volumes: ({ volumesBytes }) => volumesBytes,
+    logs: ({ logsBytes }) => logsBytes,
+    percent: ({ usedPercent }) => usedPercent,
+    node: ({ node }) => node,
+    age: ({ measuredTime }) => earlierFirst(measuredTime),
+    name: ({ namespace, name }) => `${namespace}/${name}`,
+  } satisfies SortValues<PodRow>,
+  images: {
+    bytes: ({ bytes }) => bytes,
+    size: ({ sizeBytes }) => sizeBytes,
+    gain: ({ gainBytes }) => gainBytes,
+    nodes: ({ nodes }) => nodes.length,
+    'unused-since': ({ unusedSince }) => earlierFirst(unusedSince),
+    name: ({ name }) => name,
+  } satisfies SortValues<ImageRow>,
+};
+
+/** Sorts by a value, then by name. */
+export function sortedBy<R extends { readonly name?: string | undefined }>(
+  rows: readonly R[],
+  values: SortValues<R>,
+  field: string,
+): readonly R[] {
+  const valueOf = values[field];
+  if (valueOf === undefined) throw new Error(`rows have no field ${field}`);
+  return rows.toSorted((a, b) => byValue(valueOf(a), valueOf(b)) || byText(a.name ?? '', b.name ?? ''));
+}
+
+function byValue(a: SortValue, b: SortValue): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return typeof a === 'number' && typeof b === 'number' ? b - a : byText(String(a), String(b));
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
