@@ -1,6 +1,7 @@
 import { evictionSignals } from '../../api/local-storage.ts';
 import { containerRemoveReasons, imageRemoveReasons, podDeleteReasons } from '../../api/reasons.ts';
 import { hardSpace } from '../../process/table.ts';
+import { sum } from '../../runtime/sum.ts';
 import type { Decision, PlanDocument, Totals } from '../../evaluation/plan/document.ts';
 
 /** The objects of one unit in one place that have the same fate. */
@@ -10,32 +11,29 @@ export interface Group {
   readonly decisions: readonly Decision[];
 }
 
-type Counts = Readonly<Record<string, number>>;
-
-interface Place {
-  /** By reason; undefined = no policy has a rule here: only listed objects are counted. */
-  readonly counts: Counts | undefined;
-  readonly decisions: Decision[];
-}
-
 export const placeText = ({ unit, node }: Pick<Totals, 'unit' | 'node'>): string =>
   node === null ? unit : `${unit} on ${node}`;
 
 /** Removals first, then warnings, then kept objects. A title has the counts whether the objects are listed or not. */
-export function groupsOf(plan: PlanDocument): readonly Group[] {
-  const places = [...placesOf(plan)];
-  const modes = new Set(plan.policies.map(({ mode }) => mode));
+export function groupsOf({ totals, decisions, policies }: PlanDocument): readonly Group[] {
+  const countsOf = new Map(totals.map((one) => [placeText(one), one.reasons]));
+  const listed = Map.groupBy(decisions, ({ unit, object }) =>
+    placeText({ unit, node: unit === 'podgc' ? null : object.node }),
+  );
+  const places = new Set([...countsOf.keys(), ...listed.keys()]);
+  const modes = new Set(policies.map(({ mode }) => mode));
   const isDry = modes.has('DryRun') && !modes.has('Enforce');
   return fates.flatMap((fate) =>
-    places.flatMap(([place, { counts, decisions }]) => {
-      const own = decisions.filter((one) => fateOf(one) === fate);
+    [...places].flatMap((place) => {
+      const group = (listed.get(place) ?? []).filter((one) => fateOf(one) === fate);
       // Totals do not count warnings by reason: each is about an object that is counted as removed or kept.
-      const reasons = Object.entries(fate === 'warned' ? countsOf(own) : (counts ?? countsOf(own))).filter(
+      const totalCounts = fate === 'warned' ? undefined : countsOf.get(place);
+      const reasons = Object.entries(totalCounts ?? countsIn(group)).filter(
         ([reason]) => fate === 'warned' || isRemoval(reason) === (fate === 'removed'),
       );
       return reasons.length === 0
         ? []
-        : [{ fate, title: titleOf({ place, fate, isDry }, reasons), decisions: own }];
+        : [{ fate, title: titleOf({ place, fate, isDry }, reasons), decisions: group }];
     }),
   );
 }
@@ -48,23 +46,9 @@ function fateOf({ order, verdict }: Decision): Fate {
   return verdict === 'Warn' ? 'warned' : 'kept';
 }
 
-function placesOf({ totals, decisions }: PlanDocument): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>(
-    totals.map((one) => [placeText(one), { counts: one.reasons, decisions: [] }]),
-  );
-  for (const one of decisions) {
-    const place = placeText({ unit: one.unit, node: one.unit === 'podgc' ? null : one.object.node });
-    const found = places.get(place);
-    if (found === undefined) places.set(place, { counts: undefined, decisions: [one] });
-    else found.decisions.push(one);
-  }
-  return places;
-}
-
-function countsOf(decisions: readonly Decision[]): Counts {
-  const counts: Record<string, number> = {};
-  for (const { reason } of decisions) counts[reason] = (counts[reason] ?? 0) + 1;
-  return counts;
+function countsIn(decisions: readonly Decision[]): Readonly<Record<string, number>> {
+  const groups = Map.groupBy(decisions, ({ reason }) => reason);
+  return Object.fromEntries([...groups].map(([reason, group]) => [reason, group.length]));
 }
 
 const removalReasons: ReadonlySet<string> = new Set([
@@ -76,17 +60,16 @@ const removalReasons: ReadonlySet<string> = new Set([
 const isRemoval = (reason: string): boolean => removalReasons.has(reason);
 
 /** `isDry`: every policy is in mode DryRun. */
-interface Heading extends Pick<Group, 'fate'> {
-  readonly place: string;
-  readonly isDry: boolean;
-}
-
-function titleOf({ place, fate, isDry }: Heading, reasons: readonly (readonly [string, number])[]): string {
-  const count = reasons.reduce((total, [, one]) => total + one, 0);
+function titleOf(
+  { place, fate, isDry }: Pick<Group, 'fate'> & { readonly place: string; readonly isDry: boolean },
+  reasons: readonly (readonly [string, number])[],
+): string {
+  const count = sum(reasons.map(([, ofReason]) => ofReason));
   const words = {
     removed: isDry ? 'to remove in mode Enforce' : 'to remove',
     warned: count === 1 ? 'warning' : 'warnings',
     kept: 'kept',
   };
-  return `${place}: ${count} ${words[fate]} (${reasons.map(([reason, one]) => `${reason}${hardSpace}${one}`).join(', ')})`;
+  const parts = reasons.map(([reason, ofReason]) => `${reason}${hardSpace}${ofReason}`);
+  return `${place}: ${count} ${words[fate]} (${parts.join(', ')})`;
 }

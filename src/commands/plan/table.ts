@@ -1,14 +1,7 @@
-import { counted } from '../../gc/reasons/words.ts';
+import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
-import {
-  columns,
-  paragraph as paragraphOf,
-  red,
-  shortId,
-  spanText,
-  type Column,
-} from '../../process/table.ts';
+import { ageText, columns, paragraph, red, shortId, spanText, type Column } from '../../process/table.ts';
 import type {
   Decision,
   PlanDocument,
@@ -21,7 +14,6 @@ import type {
 import { groupsOf, placeText, type Group } from './groups.ts';
 import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import { comparisonText, unknownOf, unknownTexts } from '../../evaluation/plan/unknown.ts';
-import { degradedTrouble, reportedLines } from './reported.ts';
 
 const margin = '  ';
 
@@ -64,22 +56,22 @@ interface View extends Pick<PlanTableOptions, 'width' | 'proseWidth' | 'maxRows'
 /** The plan for people: problems first, then the effect of each policy, the totals, and the rows to remove and to keep. */
 export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOptions): string {
   const options = { ...given, now: new Date(plan.generatedAt) };
-  const paragraph = (text: string): string[] => paragraphOf(text, options.proseWidth);
-  const troubles = troublesOf(plan).flatMap((trouble) => paragraph(`! ${trouble}`));
+  const prose = (text: string): string[] => paragraph(text, options.proseWidth);
+  const troubles = troublesOf(plan).flatMap((trouble) => prose(`! ${trouble}`));
   const groups = groupsOf(plan);
   const isMixed = new Set(plan.policies.map(({ mode }) => mode)).size > 1;
   const isListed = ({ decisions }: Group): boolean => decisions.length > 0;
   const sections = [
     [`Plan for ${plan.generatedAt}`],
     colours ? troubles.map(red) : troubles,
-    plan.policies.flatMap((one) => paragraph(modeSentence(one, plan))),
+    plan.policies.flatMap((policy) => prose(modeSentence(policy, plan))),
     ...changeSections(plan, options),
     totalsTable(plan.totals, options.width),
-    waitingHint(plan, options).flatMap(paragraph),
+    waitingHint(plan, options).flatMap(prose),
     reportedLines(plan, options.proseWidth),
     ...groups.filter(isListed).map((group) => rows(group, isMixed, options)),
-    groups.filter((group) => !isListed(group)).flatMap(({ title }) => paragraph(title)),
-    closing(plan, groups).flatMap(paragraph),
+    groups.filter((group) => !isListed(group)).flatMap(({ title }) => prose(title)),
+    closing(plan, groups).flatMap(prose),
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
@@ -139,7 +131,7 @@ function changeSections({ changes }: PlanDocument, view: View): readonly (readon
   const group = (title: string, decisions: readonly Decision[]): readonly string[] =>
     decisions.length === 0 ? [] : rows({ fate: 'removed', title, decisions }, true, view);
   return [
-    [summary, ...modes.map(modeChangeText)].flatMap((text) => paragraphOf(text, view.proseWidth)),
+    [summary, ...modes.map(modeChangeText)].flatMap((text) => paragraph(text, view.proseWidth)),
     group('Removed only with the given policies', more),
     group('Removed only with the policies in force', less),
   ];
@@ -163,6 +155,50 @@ function totalsTable(totals: readonly Totals[], width: number): readonly string[
 /** `Free` of -o json would read as a disk with free space. */
 const stateWords: Readonly<Record<string, string>> = { Free: 'Enough' };
 
+/** The images of a node that was not planned, as its agent counts them. */
+const reportedImages = ({ totals }: PlanDocument): readonly Totals[] =>
+  totals
+    .filter(({ unit, reportedAt }) => unit === 'imagegc' && reportedAt !== undefined)
+    .toSorted(
+      (a, b) =>
+        (b.removableBytes ?? 0) - (a.removableBytes ?? 0) || ((a.node ?? '') < (b.node ?? '') ? -1 : 1),
+    );
+
+/** About one screen; the other formats list all rows. */
+const maxReported = 20;
+
+/** What nodes that were not planned could free, due now or not. */
+function reportedLines(plan: PlanDocument, width: number): readonly string[] {
+  const now = new Date(plan.generatedAt);
+  const nodes = reportedImages(plan);
+  if (nodes.length === 0) return [];
+  const containersOn = ({ node: name }: Totals): number =>
+    plan.totals.find(({ unit, node }) => unit === 'containergc' && node === name)?.removable ?? 0;
+  const layout: readonly Column<Totals>[] = [
+    { title: 'NODE', text: ({ node }) => node ?? '', max: 40 },
+    { title: 'IMAGES', text: ({ removable = 0 }) => String(removable), right: true },
+    { title: 'CAN FREE', text: ({ removableBytes = 0 }) => shortSizeText(removableBytes), right: true },
+    { title: 'CONTAINERS', text: (images) => String(containersOn(images)), right: true },
+    { title: 'STATE', text: ({ state = '' }) => state },
+    { title: 'REPORT', text: ({ reportedAt = null }) => ageText(reportedAt, now), right: true },
+  ];
+  const more = nodes.length - maxReported;
+  const under = plan.proposed === true ? ' under the policies in force' : '';
+  return [
+    ...paragraph(`Removable on other nodes, as their agents report${under}, due now or not:`, width),
+    ...columns(layout, nodes.slice(0, maxReported), width),
+    ...(more > 0 ? [`${margin}and ${more} more; -o json lists all`] : []),
+  ];
+}
+
+/** One sentence for all nodes whose agents report a problem. */
+function degradedTrouble(plan: PlanDocument): readonly string[] {
+  const names = reportedImages(plan).flatMap(({ node, state }) => (state === undefined ? [] : (node ?? [])));
+  return names.length === 0
+    ? []
+    : [`The agents of ${firstOf(names, 3)} report problems; dustpan status shows them.`];
+}
+
 /** Explains the column WAITING and how to see more; empty when nothing waits. */
 function waitingHint(
   { totals }: PlanDocument,
@@ -185,7 +221,7 @@ function rows({ fate, title, decisions }: Group, isMixed: boolean, view: View): 
     width === Infinity ? { ...column, max: Infinity } : column,
   );
   return [
-    ...paragraphOf(`${title}:`, view.proseWidth),
+    ...paragraph(`${title}:`, view.proseWidth),
     ...columns(layout, decisions.slice(0, maxRows), width),
     ...(more > 0 ? [`${margin}and ${more} more; -o wide lists all`] : []),
   ];
