@@ -3,7 +3,7 @@ import { choice, LenientCommand, onOff } from '../../process/option.ts';
 import { colorOption, hasColours } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import type { PodFilter } from '../../evaluation/plan/filter.ts';
-import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
+import type { PlanInputs } from '../../evaluation/plan/plan.ts';
 import {
   planConfig,
   podFilterOf,

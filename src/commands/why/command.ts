@@ -2,7 +2,7 @@ import { Argument } from '@commander-js/extra-typings';
 import { UsageError } from '../../process/exit.ts';
 import { outputOption, type OutputFormat } from '../../process/output.ts';
 import { LenientCommand, notObjectName, text } from '../../process/option.ts';
-import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
+import type { PlanInputs } from '../../evaluation/plan/plan.ts';
 import { planConfig, withPlan } from '../cli/plan-options.ts';
 import type { Load, System } from '../../process/system.ts';
 import { kinds, questionOf, type Question } from '../../evaluation/why/question.ts';

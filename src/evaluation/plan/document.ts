@@ -161,7 +161,7 @@ export interface PlanDocument {
 export interface UnitPlan {
   readonly decisions: readonly Decision[];
   /** undefined = no policy has a rule for it. */
-  readonly totals: Totals | undefined;
+  readonly totals?: Totals | undefined;
   readonly summary?: Summary | undefined;
   /** Facts that limit it, one sentence each. */
   readonly notes?: readonly string[];
@@ -208,41 +208,40 @@ export function countsIn(
   return { planned: known(planned), kept: known(kept), waiting: known(waiting), reasons };
 }
 
-export function totalsOf(
+/** The decisions of a unit in a place, and their totals. */
+export function unitPlan(
   { unit, node, state }: Pick<Totals, 'unit' | 'node'> & { readonly state?: string | undefined },
-  decisions: Iterable<Planned>,
-): Totals {
-  const summary = summarize(decisions);
+  decided: Iterable<Explained>,
+  options: PlanOptions,
+): UnitPlan & { readonly totals: Totals } {
+  const all = [...decided];
+  const summary = summarize(all.map(([decision]) => decision));
   const more = Object.fromEntries(sumsOf[unit].map((sum) => [sum, summary[sum]]));
   return {
-    unit,
-    node,
-    ...countsIn(state, summary),
-    ...more,
-    ...(state !== undefined && { state }),
+    decisions: listed(all, node, options),
+    totals: { unit, node, ...countsIn(state, summary), ...more, ...(state !== undefined && { state }) },
   };
 }
 
-/** The decisions of a unit that the options select, in order; those that are carried out are numbered. */
-export function listed(
-  decisions: Iterable<Explained>,
-  { node, kept, only }: PlanOptions & { readonly node: string | null },
+/** The decisions that the options select, in order; those that are carried out are numbered. */
+function listed(
+  decisions: readonly Explained[],
+  node: string | null,
+  { kept, only }: PlanOptions,
 ): readonly Decision[] {
   const list: Decision[] = [];
   let order = 0;
-  for (const [one, explain] of decisions) {
-    const { verdict, target } = one;
-    const isDue = isCarriedOut(verdict);
+  for (const [decision, explain] of decisions) {
+    const { verdict, target } = decision;
+    const isDue = verdict !== 'Keep' && verdict !== 'Warn';
     if (isDue) order += 1;
     const object = objectOf(target, node);
     if (!(only?.(object, verdict) ?? (kept || verdict !== 'Keep'))) continue;
     const { detail, field = null } = explain();
-    list.push({ ...printed(one, object), order: isDue ? order : null, detail, field });
+    list.push({ ...printed(decision, object), order: isDue ? order : null, detail, field });
   }
   return list;
 }
-
-const isCarriedOut = (verdict: Verdict): boolean => verdict !== 'Keep' && verdict !== 'Warn';
 
 function printed(
   { unit, verdict, reason, policy, eligibleAt, bytes, target }: Planned,

@@ -37,7 +37,7 @@ import { readThroughAgents } from '../node/agent-read.ts';
 import { UsageError } from '../../process/exit.ts';
 import { isLed, whyNoAgents, type Controller } from '../installation/facts.ts';
 import { readControllers, rightsThatControllersLack } from '../installation/read.ts';
-import type { FactsInputs } from './inputs.ts';
+import type { FactsInputs } from './plan.ts';
 import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from '../node/local-node.ts';
 

@@ -28,15 +28,14 @@ import type { ImageGcPolicy, NodePressurePolicy } from '../../api/policy/policy.
 import type { KeptPod } from '../../controllers/eviction/facts.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { causeText, explainKept, type EvictionCause } from '../../controllers/eviction/words.ts';
-import type { Decision as Planned, PodTarget, Unit } from '../../gc/decision.ts';
+import type { Decision as Planned, PodTarget } from '../../gc/decision.ts';
 import { inForceForMs } from '../../gc/hold.ts';
-import { summarize } from '../../gc/summary.ts';
+import { anyAge, maxAges, type MaxAges } from '../../agent/localstorage/pods.ts';
 import type { Why } from '../../gc/words.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
-import { explained, listed, totalsOf, type Explained, type PlanOptions, type UnitPlan } from './document.ts';
-import { holdNotes } from './hold-notes.ts';
-import { anyAge, maxAges, type MaxAges } from '../../agent/localstorage/pods.ts';
+import { explained, unitPlan, type Explained, type PlanOptions, type UnitPlan } from './document.ts';
+import { holdNotes } from './notes.ts';
 
 /** A node, with what the plans of its objects need. */
 interface NodeFacts extends Pick<PlanFacts, 'policies'> {
@@ -114,22 +113,20 @@ const isOwn = (decision: Planned): boolean => !isReclaim(decision);
 
 function imageUnit({ part, governance }: NodeFacts, plan: ImageGcPlan, options: PlanOptions): UnitPlan {
   const { name: node } = part;
-  const all = [...plan.removals.filter(isOwn), ...plan.kept];
-  const decisions = listed(
-    explained(all, (one) => explainImage(one, plan)),
-    { ...options, node },
-  );
-  const rule = nodeRule(governance, 'imageGC');
-  if (rule.kind === 'keep') return { decisions, totals: undefined };
-  const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
-  const { wantedInodes, plannedInodes, crossed } = plan;
   const place = { unit: 'imagegc', node } as const;
   const state = part.images === undefined ? 'Unknown' : plan.state;
+  const all = [...plan.removals.filter(isOwn), ...plan.kept];
+  const decided = explained(all, (one) => explainImage(one, plan));
+  const { decisions, totals } = unitPlan({ ...place, state }, decided, options);
+  const rule = nodeRule(governance, 'imageGC');
+  if (rule.kind === 'keep') return { decisions };
+  const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
+  const { wantedInodes, plannedInodes, crossed } = plan;
   const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
-  const { waiting } = summarize(all);
+  const waiting = plan.kept.filter(({ eligibleAt }) => eligibleAt !== undefined).length;
   return {
     decisions,
-    totals: totalsOf({ ...place, state }, all),
+    totals,
     notes: imageHoldNotes(plan, rule, part, options.now),
     summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
   };
@@ -155,50 +152,35 @@ function imageHoldNotes(
   });
 }
 
-function containerUnit(
-  { part, governance }: NodeFacts,
-  plan: ContainerGcPlan,
-  options: PlanOptions,
-): UnitPlan {
+function containerUnit(facts: NodeFacts, plan: ContainerGcPlan, options: PlanOptions): UnitPlan {
+  const { containers, sandboxes, pods, logs } = facts.part;
   const all = [...plan.removals.filter(isOwn), ...plan.warnings, ...plan.kept];
-  const isOff = nodeRule(governance, 'containerGC').kind === 'keep';
-  const isUnknown = [part.containers, part.sandboxes, part.pods, part.logs].includes(undefined);
-  return unitPlan(
-    'containergc',
-    explained(all, (one) => explainContainer(one, plan)),
-    { part, options, isOff, isUnknown },
-  );
+  const decided = explained(all, (one) => explainContainer(one, plan));
+  const isUnknown = [containers, sandboxes, pods, logs].includes(undefined);
+  return unitOn(facts, { unit: 'containergc', rule: 'containerGC', isUnknown }, decided, options);
 }
 
-interface Shown {
-  readonly part: NodePart;
-  readonly options: PlanOptions;
-  /** No policy has the rule on this node. */
-  readonly isOff: boolean;
+interface RuleUnit {
+  readonly unit: 'containergc' | 'localstorage' | 'nodepressure';
+  readonly rule: Parameters<typeof nodeRule>[1];
   readonly isUnknown: boolean;
 }
 
-function unitPlan(
-  unit: Unit,
+/** Without totals if no policy has the rule on this node. */
+function unitOn(
+  { part: { name: node }, governance }: NodeFacts,
+  { unit, rule, isUnknown }: RuleUnit,
   decided: Iterable<Explained>,
-  { part: { name: node }, options, isOff, isUnknown }: Shown,
+  options: PlanOptions,
 ): UnitPlan {
-  const all = [...decided];
-  const decisions = listed(all, { ...options, node });
   const state = isUnknown ? 'Unknown' : undefined;
-  return {
-    decisions,
-    totals: isOff
-      ? undefined
-      : totalsOf(
-          { unit, node, state },
-          all.map(([one]) => one),
-        ),
-  };
+  const { decisions, totals } = unitPlan({ unit, node, state }, decided, options);
+  return { decisions, totals: nodeRule(governance, rule).kind === 'keep' ? undefined : totals };
 }
 
 /** Plans which pods would be evicted or warned about for their limits. A warning is a decision of its own, besides the one about its pod. */
-function planStorage({ part, governance, namespaces }: NodeFacts, options: PlanOptions): UnitPlan {
+function planStorage(facts: NodeFacts, options: PlanOptions): UnitPlan {
+  const { part, governance, namespaces } = facts;
   const { pods, usage } = part;
   const plan = planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) });
   const { evictions, refused } = rechecked(plan.evictions.toSorted(byExcess), namespaces, Infinity);
@@ -208,9 +190,8 @@ function planStorage({ part, governance, namespaces }: NodeFacts, options: PlanO
     ...explained(refused, (one) => explainRefused(one, one.target.excess)),
     ...explained(plan.kept, (one) => explainStorage(one, plan)),
   ];
-  const isOff = nodeRule(governance, 'localStorageEviction').kind === 'keep';
   const isUnknown = pods === undefined || usage === undefined;
-  return unitPlan('localstorage', decided, { part, options, isOff, isUnknown });
+  return unitOn(facts, { unit: 'localstorage', rule: 'localStorageEviction', isUnknown }, decided, options);
 }
 
 /** The moment of the measurement, which a snapshot records; without it, measurements may have any age. */
@@ -300,11 +281,11 @@ function pressureUnit(pressed: Pressed, options: PlanOptions): UnitPlan {
     ...explained(refused, (one) => explainRefused(one, one.target)),
     ...explained(plan.kept, (one) => explainPressure(one, plan)),
   ];
-  const isOff = nodeRule(governance, 'nodePressure').kind === 'keep';
   const isUnknown = part.pods === undefined || unknown.length > 0;
   const note = `Node ${part.name}: the kubelet's /stats/summary has no current value of ${unknown.join(', ')}: nothing is removed or evicted for it.`;
   const notes = part.usage !== undefined && unknown.length > 0 ? [note] : [];
-  return { ...unitPlan('nodepressure', decided, { part, options, isOff, isUnknown }), notes };
+  const unit = unitOn(pressed, { unit: 'nodepressure', rule: 'nodePressure', isUnknown }, decided, options);
+  return { ...unit, notes };
 }
 
 /** The effect of the reclaim is measured only where waiting periods are skipped. */

@@ -7,13 +7,22 @@ import { globMatcher } from '../../runtime/text/glob.ts';
 import { neededOwners, needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isFinished } from '../../api/pod-phase.ts';
-import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
+import {
+  hasEnded,
+  invalidPolicyText,
+  isInvalid,
+  type HoldRule,
+  type Policy,
+} from '../../api/policy/policy.ts';
+import { holdLeftMs, type HoldCounts } from '../../gc/hold.ts';
+import { aboveText, holdText } from '../../gc/reasons/hold-words.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { unmatchedNames, unmatchedPatterns, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { hasTtl } from '../../controllers/podgc/ttl.ts';
 import { counted, firstOf, noImageText } from '../../gc/reasons/words.ts';
-import type { PlanInputs } from './inputs.ts';
+import type { PlanInputs } from './plan.ts';
 import type { PlanDocument } from './document.ts';
 
 /** What is not known, and the consequence; one sentence each. `concerns`: whether entries of this policy matter to the reader. */
@@ -196,6 +205,33 @@ export function imageListNotes({ policies = [] }: Pick<PlanFacts, 'policies'>, n
         : [`GCPolicy ${policy.name}: ${firstOf(names, maxNames)} of nodes.imageGC.${list} ${effect}.`];
     });
   });
+}
+
+interface Removal extends HoldCounts {
+  readonly due: number;
+  /** undefined = nothing waits. */
+  readonly leftMs: number | undefined;
+  /** Whether it is known since when the rules are in force. */
+  readonly isKnown: boolean;
+  readonly now: Date;
+  /** `delete 3 of 4 pods`. */
+  readonly removal: string;
+  readonly field: string;
+}
+
+/** A large removal that waits, or that would wait if its rules were new. */
+export function holdNotes(
+  policy: Policy,
+  hold: HoldRule,
+  { leftMs, isKnown, now, removal, field, ...numbers }: Removal,
+): readonly string[] {
+  if (leftMs !== undefined)
+    return [`GCPolicy ${policy.name}: ${holdText(policy, removal, new Date(now.getTime() + leftMs))}`];
+  if (isKnown || holdLeftMs(policy, hold, { ...numbers, inForceForMs: 0 }) === undefined) return [];
+  const time = formatDuration(hold.forMs);
+  return [
+    `GCPolicy ${policy.name} would ${removal}: if its rules are new, dustpan waits ${time} before (${field}=${aboveText(hold.above)}).`,
+  ];
 }
 
 /** A plan lists every pod that is due; the controller evicts them one after the other. */

@@ -15,8 +15,7 @@ import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { byName, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import {
   explained,
-  listed,
-  totalsOf,
+  unitPlan,
   type Decision,
   type PlanDocument,
   type PlanOptions,
@@ -24,9 +23,8 @@ import {
   type Totals,
   type UnitPlan,
 } from './document.ts';
-import { holdNotes } from './hold-notes.ts';
 import { planNode } from './node.ts';
-import { imageListNotes, notesOn, paceNotes } from './notes.ts';
+import { holdNotes, imageListNotes, notesOn, paceNotes } from './notes.ts';
 import { unknownIn } from './unknown.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
@@ -73,12 +71,12 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
 
 /** Plans the controller's pod GC. Pods that are not known have no decision; without known policies, none has. */
 function planPods(facts: PlanFacts, state: 'Unknown' | undefined, options: PlanOptions): UnitPlan {
-  if (facts.policies === undefined) return { decisions: [], totals: undefined };
+  if (facts.policies === undefined) return { decisions: [] };
   const seen = factsOf(facts, options);
   const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
   const decided = explained(decisionsOf(plan), (one) => explainPod(one, plan));
-  const decisions = listed(decided, { ...options, node: null });
-  if (plan.policies.length === 0) return { decisions, totals: undefined };
+  const { decisions, totals } = unitPlan({ unit: 'podgc', node: null, state }, decided, options);
+  if (plan.policies.length === 0) return { decisions };
   const notes = plan.policies.flatMap(({ policy, governed, removable, selected: due, holdLeftMs: leftMs }) =>
     policy.pods === undefined
       ? []
@@ -96,11 +94,8 @@ function planPods(facts: PlanFacts, state: 'Unknown' | undefined, options: PlanO
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
-  const totals = {
-    ...totalsOf({ unit: 'podgc', node: null, state }, decisionsOf(plan)),
-    ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
-  };
-  return { decisions, totals, notes };
+  const open = tripped.length > 0 && { tripped: Object.fromEntries(tripped) };
+  return { decisions, totals: { ...totals, ...open }, notes };
 }
 
 /** The facts that the controller would have in its first pass. */
@@ -179,14 +174,8 @@ function planRequested(facts: PlanFacts, options: PlanOptions): readonly UnitPla
   return [...places.values()].flatMap((decided) => {
     const [first] = decided;
     if (first === undefined) return [];
-    const {
-      unit,
-      target: { node },
-    } = first;
-    return {
-      decisions: listed(explained(decided, explainEviction), { ...options, node }),
-      totals: totalsOf({ unit, node }, decided),
-    };
+    const place = { unit: first.unit, node: first.target.node };
+    return unitPlan(place, explained(decided, explainEviction), options);
   });
 }
 

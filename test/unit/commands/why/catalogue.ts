@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NodesPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Reason } from '../../../../src/api/reasons.ts';
-import { listed, type Decision, type PlanObject } from '../../../../src/evaluation/plan/document.ts';
+import { unitPlan, type Decision, type PlanObject } from '../../../../src/evaluation/plan/document.ts';
 import { planUnits } from '../../../../src/evaluation/plan/units.ts';
 import { explain, type ExplanationDocument } from '../../../../src/evaluation/why/explain.ts';
 import type { Question } from '../../../../src/evaluation/why/question.ts';
@@ -62,7 +62,10 @@ export const actedCases = (decisions: readonly (readonly [Planned, Why])[]): rea
   decisions.map(([decision, why]) => ({
     reason: decision.reason,
     name: 'only while it acts',
-    answer: () => explainedDecisions(listed([[decision, () => why]], { ...options, node: 'node-1' })),
+    answer: () =>
+      explainedDecisions(
+        unitPlan({ unit: decision.unit, node: 'node-1' }, [[decision, () => why]], options).decisions,
+      ),
   }));
 
 /** The node has a policy without rules, and another policy has these for other nodes. */

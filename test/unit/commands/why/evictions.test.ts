@@ -1,6 +1,6 @@
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { evictionKeepReasons, type EvictionKeepReason } from '../../../../src/api/reasons.ts';
-import { explained, listed } from '../../../../src/evaluation/plan/document.ts';
+import { explained, unitPlan } from '../../../../src/evaluation/plan/document.ts';
 import type {
   DeferralReason,
   EvictionFacts,
@@ -92,7 +92,8 @@ testReasons(
   ['emptydirfs.limit', 'nodefs.available', ...evictionKeepReasons],
   casesOf(planned, ({ policy = pressurePolicy(), ...over }) => {
     const decisions = planEvictions(facts(over), { policies: [policy], now, monotonicMs: 0 });
-    const options = { now, kept: true, assumeElapsed: false, node: 'node-1' };
-    return explainedDecisions(listed(explained(decisions, explainEviction), options));
+    const place = { unit: 'eviction', node: 'node-1' } as const;
+    const options = { now, kept: true, assumeElapsed: false };
+    return explainedDecisions(unitPlan(place, explained(decisions, explainEviction), options).decisions);
   }),
 );
