@@ -1,4 +1,3 @@
-import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled, statusOf } from '../../gc/api-failures.ts';
@@ -7,11 +6,11 @@ import type { FailedBefore, FailureMemory } from '../../gc/failures.ts';
 import { carryOut, type PassResults } from '../../gc/pass.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import { podChecks, type PodCheckDeps } from './checks.ts';
+import { podChecks, type Planned, type PodCheckContext } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
 
-export interface ActDeps extends PodCheckDeps {
+export interface DeleterContext extends PodCheckContext {
   readonly cluster: ClusterActions;
   /** The metrics of this unit alone. */
   readonly own: PodGcMetrics;
@@ -21,6 +20,10 @@ export interface ActDeps extends PodCheckDeps {
   readonly onStale: () => void;
   /** Called after each request: a long pass is not a hung one. */
   readonly onProgress: () => void;
+}
+
+/** What one pass carries out. */
+interface DeletionPass extends Planned {
   readonly failures: FailureMemory<PodDeletion>;
   readonly marked: MarkedPods;
   /** The deletions that an earlier pass began with the mark: only the loss of the lease prevents them. */
@@ -37,13 +40,14 @@ const giveUpAfter = 16;
 /** Deletes the pods of a plan, in order; those of a policy in mode DryRun are only logged, unless their deletion has begun. */
 export async function deletePods(
   deletions: readonly PodDeletion[],
-  ranked: RankedPolicies,
-  deps: ActDeps,
+  context: DeleterContext,
+  pass: DeletionPass,
   signal: AbortSignal,
 ): Promise<PassResults<PodDeletion>> {
-  const { begun, clock, metrics, log, failures, maxDeletesPerSecond: maxPerSecond } = deps;
-  const { leaseHeld, checks, isStale, clockSkewMs } = podChecks(deps, ranked);
-  const deleter = new PodDeleter(deps, signal);
+  const { clock, metrics, log, maxDeletesPerSecond: maxPerSecond } = context;
+  const { begun, failures } = pass;
+  const { leaseHeld, checks, isStale, clockSkewMs } = podChecks(context, pass);
+  const deleter = new PodDeleter(context, pass, signal);
   const results = await carryOut(
     deletions,
     { unit: 'podgc', metrics, log },
@@ -58,18 +62,19 @@ export async function deletePods(
       hasBegun: (deletion) => begun.has(deletion),
       fieldsOf,
       failures,
-      onProgress: deps.onProgress,
-      onOutcome: observer(deps, clockSkewMs),
+      onProgress: context.onProgress,
+      onOutcome: observer(context, pass.onNodeFound, clockSkewMs),
     },
     signal,
   );
-  if (results.stopped !== undefined && isStale()) deps.onStale();
+  if (results.stopped !== undefined && isStale()) context.onStale();
   return results;
 }
 
 /** Counts the outcomes as upstream does, and reports the nodes that exist after all and, once per pass, a clock that differs: it affects every deletion by ttl. */
 function observer(
-  { own, log, onNodeFound }: ActDeps,
+  { own, log }: DeleterContext,
+  onNodeFound: DeletionPass['onNodeFound'],
   clockSkewMs: (deletion: PodDeletion) => number,
 ): (outcome: Outcome<PodDeletion>) => void {
   let isSkewLogged = false;
@@ -115,7 +120,8 @@ const changed: StepResult = { kind: 'keep', reason: 'PodChanged' };
 
 /** The requests that delete a pod. */
 class PodDeleter {
-  readonly #deps: ActDeps;
+  readonly #context: DeleterContext;
+  readonly #pass: Pick<DeletionPass, 'begun' | 'marked'>;
   /** Ends the pauses between requests. */
   readonly #stop: AbortSignal;
   /** Not the signal of the pass: every sent request is awaited, or a deletion would not be recorded. Each request has its deadline. */
@@ -123,8 +129,9 @@ class PodDeleter {
   /** Monotonic milliseconds; undefined = no deletion of a marked pod has failed. */
   #repeatUntilMs: number | undefined;
 
-  constructor(deps: ActDeps, stop: AbortSignal) {
-    this.#deps = deps;
+  constructor(context: DeleterContext, pass: Pick<DeletionPass, 'begun' | 'marked'>, stop: AbortSignal) {
+    this.#context = context;
+    this.#pass = pass;
     this.#stop = stop;
   }
 
@@ -134,7 +141,7 @@ class PodDeleter {
    * later passes complete it.
    */
   async remove(deletion: PodDeletion): Promise<StepResult> {
-    const { begun, marked: memory } = this.#deps;
+    const { begun, marked: memory } = this.#pass;
     const { pod, markFailed } = deletion.target;
     // The next pass is the repetition.
     if (begun.has(deletion)) return await throttledOr(this.#completeDeletion(deletion));
@@ -145,7 +152,7 @@ class PodDeleter {
   }
 
   #mark(deletion: PodDeletion): Promise<StepResult> {
-    const { cluster, clock, marked: memory, log } = this.#deps;
+    const { cluster, clock, log } = this.#context;
     const { reason, policy } = deletion;
     return this.#send(async () => {
       const condition = disruptionTarget(reason, clock.now());
@@ -153,7 +160,7 @@ class PodDeleter {
         const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
         if (marked !== 'marked') return marked === 'gone' ? gone : changed;
       } catch (err) {
-        if (mayBeFulfilled(err)) memory.add({ deletion, isSure: false });
+        if (mayBeFulfilled(err)) this.#pass.marked.add({ deletion, isSure: false });
         throw err;
       }
       log.info({ ...fieldsOf(deletion), reason, policy: policy.name }, 'marked pod failed');
@@ -162,7 +169,7 @@ class PodDeleter {
   }
 
   async #deleteMarked(deletion: PodDeletion): Promise<StepResult> {
-    const { clock, holdsLease } = this.#deps;
+    const { clock, holdsLease } = this.#context;
     for (;;) {
       if (!holdsLease()) return { kind: 'stop', why: 'the lease is lost' };
       try {
@@ -177,13 +184,13 @@ class PodDeleter {
 
   async #completeDeletion(deletion: PodDeletion): Promise<StepResult> {
     const result = await this.#delete({ ...deletion.target.pod, resourceVersion: undefined });
-    this.#deps.marked.remove(deletion);
+    this.#pass.marked.remove(deletion);
     return result;
   }
 
   #delete(pod: DeletedPod): Promise<StepResult> {
     return this.#send(async () => {
-      const result = await this.#deps.cluster.deletePod(pod, this.#signal);
+      const result = await this.#context.cluster.deletePod(pod, this.#signal);
       if (result === 'deleted') return { kind: 'done' };
       // Without the resourceVersion only another UID is a conflict.
       return result === 'gone' || pod.resourceVersion === undefined ? gone : changed;
@@ -191,7 +198,7 @@ class PodDeleter {
   }
 
   async #send(request: () => Promise<StepResult>): Promise<StepResult> {
-    const { own, onProgress } = this.#deps;
+    const { own, onProgress } = this.#context;
     own.window.inc();
     try {
       return await request();

@@ -13,8 +13,13 @@ import type { RemoverContext } from '../context.ts';
 import type { PodDeletion } from './facts.ts';
 import { isOutOfService } from './nodes.ts';
 
-export interface PodCheckDeps extends RemoverContext {
+export interface PodCheckContext extends RemoverContext {
   readonly live: Pick<LiveReads, 'policies' | 'node' | 'namespace'>;
+}
+
+/** What a plan was made of. */
+export interface Planned {
+  readonly ranked: RankedPolicies;
   /** When the facts of the plan were read, by both clocks. */
   readonly observedAt: Moment;
 }
@@ -33,12 +38,11 @@ interface PodChecks {
 export const maxPlanAgeMs = 60_000;
 
 /**
- * The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. planCurrent: the caches of policies and
- * namespaces are current, the policies unchanged, the plan younger than a minute, and the clock by which it has judged ages has not jumped.
+ * The conditions that must hold right before a pod is marked or deleted. planCurrent: the caches of policies and namespaces are current, the policies unchanged, the plan younger than a minute, and the clock by which it has judged ages has not jumped.
  * nodeStillGone, confirmed and namespaceUnchanged: read live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
  */
-export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
-  const { policies, policySet, namespaces, live, holdsLease, clock, log, observedAt } = deps;
+export function podChecks(context: PodCheckContext, { ranked, observedAt }: Planned): PodChecks {
+  const { policies, policySet, namespaces, live, holdsLease, clock, log } = context;
   const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));
   const staleBecause = (): string | undefined => {
     if (hasJumped(observedAt, clock)) return 'the clock has jumped';
@@ -59,7 +63,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
       error: new Error('confirming policies', { cause }),
     }),
   });
-  const isOptedOut = keepLabels(deps);
+  const isOptedOut = keepLabels(context);
   const leaseHeld = stopIf<PodDeletion>(() => (holdsLease() ? undefined : 'the lease is lost'));
   const planCurrent = stopIf<PodDeletion>(staleBecause);
   const notKept: Check<PodDeletion> = {
@@ -68,7 +72,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
   const checks: readonly Check<PodDeletion>[] = [
     planCurrent,
     // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
-    nodeStillGone(deps),
+    nodeStillGone(context),
     confirmed.check,
     namespaceUnchanged({
       clock,
@@ -88,7 +92,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
 }
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
-function nodeStillGone({ live: reads, clock, log }: PodCheckDeps): Check<PodDeletion> {
+function nodeStillGone({ live: reads, clock, log }: PodCheckContext): Check<PodDeletion> {
   const warn = fewWarnings(log);
   const live = new LiveQuery<PodDeletion, LiveNode>({
     clock,
@@ -131,7 +135,7 @@ function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepReason | u
 }
 
 /** Whether the namespace or the node of a pod has the keep label now, by the caches. */
-function keepLabels({ namespaces, nodes }: PodCheckDeps): (deletion: PodDeletion) => boolean {
+function keepLabels({ namespaces, nodes }: PodCheckContext): (deletion: PodDeletion) => boolean {
   const namespaceUids = uidsByName(namespaces);
   const nodeUids = uidsByName(nodes);
   return ({ target: { namespace, node = '' } }) =>

@@ -1,7 +1,6 @@
 import { neededOwners, podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
-import { podKeepReasons } from '../../api/reasons.ts';
 import { Changed } from '../../gc/changed.ts';
 import { isSkewed } from '../../gc/checks.ts';
 import { isOfObject } from '../../gc/api-failures.ts';
@@ -14,16 +13,15 @@ import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
-import { deletePods, MarkedPods, throwIfFailed, type ActDeps } from './act.ts';
-import { maxPlanAgeMs } from './checks.ts';
+import { deletePods, MarkedPods, throwIfFailed, type DeleterContext } from './act.ts';
+import { maxPlanAgeMs, type Planned } from './checks.ts';
 import { backlogCollected, CollectedByOwner, podsCollected, podStuck } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { podGcReasons, showBreakers, showStuck } from './metrics.ts';
-import { noPassBefore, observe, type Caches, type PodGcMemory } from './observe.ts';
+import { PodGcMemory, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
-import { rememberClosed } from './nodes.ts';
 import { planPodGc } from './plan.ts';
-import { countOf, notices, noticedBefore, passReports, type PlanCounts } from './report.ts';
+import { notices, noticedBefore, passReports, type PlanCounts } from './report.ts';
 import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */
@@ -32,8 +30,7 @@ export interface PodStore extends Store<PodFacts> {
   covers(labelKeys: ReadonlySet<string>): boolean;
 }
 
-export interface PodGcDeps
-  extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun' | 'observedAt'> {
+export interface PodGcDeps extends Caches, DeleterContext {
   readonly pods: PodStore;
   /** Between two passes. */
   readonly periodMs: number;
@@ -45,7 +42,7 @@ export interface PodGcDeps
 /** Deletes the pods that are garbage by the policies, and reports each pass. */
 export class PodGcController {
   readonly #deps: PodGcDeps;
-  #memory: PodGcMemory = noPassBefore;
+  readonly #memory = new PodGcMemory();
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   readonly #marked = new MarkedPods();
   readonly #noticed = new Changed<string>();
@@ -66,20 +63,21 @@ export class PodGcController {
     if (!this.#seesAll(ranked)) return 'waiting';
 
     const observedAt = momentOf(clock);
-    const [monotonicMs, now] = [observedAt.monotonicMs, new Date(observedAt.wallMs)];
+    const { monotonicMs, wallMs } = observedAt;
+    const now = new Date(wallMs);
     const openBreakers = this.#deps.openBreakers();
-    if (this.#memory === noPassBefore) this.#noticed.added(noticedBefore(ranked, openBreakers));
-    const { facts, memory } = observe(this.#deps, ranked, this.#memory, {
+    if (this.#memory.isNew) this.#noticed.added(noticedBefore(ranked, openBreakers));
+    const facts = this.#memory.observe(this.#deps, ranked, {
       failedBefore: this.#failures.known((uid) => this.#deps.pods.items.has(uid), monotonicMs),
       openBreakers,
       storedInForce: this.#deps.storedInForce(),
       monotonicMs,
-      now,
+      wallMs,
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
     const isLimited = this.#deps.maxDeletesPerSecond > 0 || this.#wasCut;
     const plan = planPodGc(facts, { policies: ranked, now, isLimited });
-    this.#memory = { ...memory, missing: rememberClosed(memory.missing, plan.policies) };
+    this.#memory.addClosed(plan.policies);
     own.missingNodes.set(facts.missingForMs.size);
     const counts = summarizeByPolicy(plan.deletions, plan.kept);
     own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
@@ -92,15 +90,12 @@ export class PodGcController {
       recorder.record(event);
       log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
     }
-    const kept = Object.fromEntries(
-      podKeepReasons.map((reason) => [reason, countOf(counts.values(), reason)]),
-    );
-    log.debug({ kept, due: plan.deletions.length }, 'planned pass');
-    const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
+    log.debug({ due: plan.deletions.length }, 'planned pass');
+    const pass = { ranked, observedAt, facts, plan, counts };
     try {
-      await this.#act({ facts, plan, observedAt, begun, counts, ranked }, signal);
+      await this.#act(pass, signal);
     } finally {
-      await this.#reportStuck({ facts, plan, observedAt }, signal);
+      await this.#reportStuck(pass, signal);
     }
     return undefined;
   }
@@ -126,7 +121,7 @@ export class PodGcController {
   }
 
   /** Reports the stuck pods that this pass does not delete. New ones only if our clock agrees with the API server's. */
-  async #reportStuck({ facts, plan, observedAt }: Planned, signal: AbortSignal): Promise<void> {
+  async #reportStuck({ facts, plan, observedAt }: PodGcPass, signal: AbortSignal): Promise<void> {
     const { recorder, own, log } = this.#deps;
     const isEnforced = ({ policy }: PodDeletion): boolean => policy.mode === 'Enforce';
     const deleted = new Set(plan.deletions.filter(isEnforced).map(({ target }) => target.pod));
@@ -169,28 +164,31 @@ export class PodGcController {
     }
   }
 
-  async #act(
-    { facts, plan, observedAt, begun: left, counts, ranked }: Decided,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { clock, onPass } = this.#deps;
-    const { begun, others, unplanned } = withBegun(left, plan.deletions);
-    const deps = {
-      ...this.#deps,
-      failures: this.#failures,
-      marked: this.#marked,
-      observedAt,
-      begun,
-      onNodeFound: (node: string) => {
-        this.#forgetMissing(node);
+  async #act({ facts, plan, observedAt, counts, ranked }: PodGcPass, signal: AbortSignal): Promise<void> {
+    const { pods, clock, onPass } = this.#deps;
+    const marked = this.#marked.due({ pods: pods.items, failedBefore: facts.failedBefore });
+    const begun = asPlanned(marked, plan.deletions);
+    const others = begun.size === 0 ? plan.deletions : plan.deletions.filter((one) => !begun.has(one));
+    const results = await deletePods(
+      [...begun, ...others],
+      this.#deps,
+      {
+        ranked,
+        observedAt,
+        begun,
+        failures: this.#failures,
+        marked: this.#marked,
+        onNodeFound: (node) => {
+          this.#memory.forgetMissing(node);
+        },
       },
-    };
-    const results = await deletePods([...begun, ...others], ranked, deps, signal);
+      signal,
+    );
     this.#wasCut = results.stopped !== undefined;
     await this.#recordDeleted(results.removed, facts.owners, new Date(observedAt.wallMs));
     // The plan does not count the pods that only the mark makes due.
     const counted = results.outcomes.filter(
-      ({ kind, decision }) => kind === 'failed' || !unplanned.has(decision),
+      ({ kind, decision }) => kind === 'failed' || !begun.has(decision) || plan.deletions.includes(decision),
     );
     onPass(
       passReports(plan, counts, { facts, outcomes: counted, inForce: this.#memory.inForce, at: clock.now() }),
@@ -214,13 +212,6 @@ export class PodGcController {
       recorder.record(podsCollected(group, at));
     });
   }
-
-  /** The node exists although the cache does not have it: its quarantine restarts. */
-  #forgetMissing(node: string): void {
-    const { missing } = this.#memory;
-    const since = new Map([...missing.since].filter(([name]) => name !== node));
-    this.#memory = { ...this.#memory, missing: { ...missing, since } };
-  }
 }
 
 /** Of each cause, the longest stuck. The other Events of a pass need most of the 200 that the recorder accepts at once. */
@@ -228,39 +219,20 @@ const maxNamedStuck = 8;
 
 const uids = (pods: readonly StuckPod[]): ReadonlySet<string> => new Set(pods.map(({ pod }) => pod.uid));
 
-interface Planned {
+interface PodGcPass extends Planned {
   readonly facts: PodGcFacts;
   readonly plan: PodGcPlan;
-  readonly observedAt: Moment;
-}
-
-interface Decided extends Planned {
-  /** Deletions that an earlier pass has begun. */
-  readonly begun: readonly PodDeletion[];
   readonly counts: PlanCounts;
-  readonly ranked: RankedPolicies;
 }
 
 /** After a longer gap a node may have been back in between. */
 const maxMissedPasses = 5;
 
-interface WithBegun {
-  readonly begun: ReadonlySet<PodDeletion>;
-  /** Those of `begun` that the plan does not contain. */
-  readonly unplanned: ReadonlySet<PodDeletion>;
-  readonly others: readonly PodDeletion[];
-}
-
-/** Separates the deletions that have begun from the others of a plan. */
-function withBegun(left: readonly PodDeletion[], planned: readonly PodDeletion[]): WithBegun {
-  if (left.length === 0) return { begun: new Set(), unplanned: new Set(), others: planned };
-  const uids = new Set(left.map(({ target }) => target.uid));
-  const again = new Map(
-    planned.filter(({ target }) => uids.has(target.uid)).map((one) => [one.target.uid, one]),
-  );
-  return {
-    begun: new Set(left.map((one) => again.get(one.target.uid) ?? one)),
-    unplanned: new Set(left.filter(({ target }) => !again.has(target.uid))),
-    others: planned.filter(({ target }) => !uids.has(target.uid)),
-  };
+/** The deletions that an earlier pass has begun: those of the plan, where it has them too. */
+function asPlanned(begun: readonly PodDeletion[], planned: readonly PodDeletion[]): ReadonlySet<PodDeletion> {
+  const byUid = new Map(begun.map((deletion) => [deletion.target.uid, deletion]));
+  if (byUid.size > 0)
+    for (const deletion of planned)
+      if (byUid.has(deletion.target.uid)) byUid.set(deletion.target.uid, deletion);
+  return new Set(byUid.values());
 }

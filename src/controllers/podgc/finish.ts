@@ -1,27 +1,12 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { isTerminated, type PodGcFacts } from './facts.ts';
 
-/** For each finished pod whose finish time is unknown or cannot be true, by its status and its writers: since when the controller has seen it finished. Monotonic milliseconds by UID. */
-export type SeenFinished = ReadonlyMap<string, number>;
-
 /** Synchronised clocks never differ by more; without it a node half a second ahead would count as broken. */
 const tolerableSkewMs = 60_000;
 
-/** Adds this pass to earlier ones. A finished pod remains finished, so a gap between two passes changes nothing. */
-export function observeFinished(
-  before: SeenFinished,
-  pods: readonly PodFacts[],
-  { monotonicMs, now }: { readonly monotonicMs: number; readonly now: Date },
-): SeenFinished {
-  const seen = new Map<string, number>();
-  const nowMs = now.getTime();
-  for (const pod of pods) {
-    if (!isTerminated(pod) || pod.finishedByMs !== undefined) continue;
-    const sinceMs = before.get(pod.uid) ?? monotonicMs;
-    if (credibleFinish(pod, nowMs - (monotonicMs - sinceMs)) === undefined) seen.set(pod.uid, sinceMs);
-  }
-  return seen;
-}
+/** Whether the finish time of a finished pod is unknown or cannot be true, by its status and its writers; `seenAtMs`: when the controller first saw it finished. */
+export const isFinishUnsure = (pod: PodFacts, seenAtMs: number): boolean =>
+  isTerminated(pod) && pod.finishedByMs === undefined && credibleFinish(pod, seenAtMs) === undefined;
 
 /** When a finished pod finished, Unix milliseconds: as reported; where no report can be true, when the API server recorded that it had finished; else when the controller first saw it finished. */
 export function finishedAt(pod: PodFacts, facts: SeenFacts, nowMs: number): number {

@@ -11,9 +11,10 @@ import type {
 import type { Store } from '../../kube/cache/reflector.ts';
 import { inForceAt, type InForce, type InForceByName } from '../../gc/hold.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
-import { isOf, type PodGcFacts } from './facts.ts';
-import { observeFinished, type SeenFinished } from './finish.ts';
-import { noneMissing, observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
+import { isOf, type PodGcFacts, type PolicyVerdicts } from './facts.ts';
+import { isFinishUnsure } from './finish.ts';
+import { isOnMissing, nodeOf } from './nodes.ts';
 
 /** The caches a pass reads, all at one moment. */
 export interface Caches {
@@ -25,93 +26,187 @@ export interface Caches {
   readonly replicaSets: () => Store<ReplicaSetFacts>;
 }
 
-/** What later passes need of the earlier ones. */
-export interface PodGcMemory {
-  readonly missing: MissingNodes;
-  readonly seenFinished: SeenFinished;
-  readonly inForce: InForceByPolicy;
-}
-
-export const noPassBefore: PodGcMemory = {
-  missing: noneMissing,
-  seenFinished: new Map(),
-  inForce: new Map(),
-};
-
 /** By UID of the policy: its rules, with the time since which they are in force on the monotonic clock, too. */
 export type InForceByPolicy = ReadonlyMap<string, InForce & { readonly sinceMs: number }>;
 
-interface Pass extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
+interface Pass extends Moment, Pick<PodGcFacts, 'failedBefore'> {
   /** By the statuses of the policies; read in the first pass. */
   readonly openBreakers: OpenBreakers;
   /** For policies that no earlier pass of this process has seen. */
   readonly storedInForce: InForceByName;
-  readonly now: Date;
+  /** After a longer gap between two passes the time between them does not count. */
+  readonly maxGapMs: number;
 }
 
-interface Observed {
-  readonly facts: PodGcFacts;
-  readonly memory: PodGcMemory;
+/** Since when each key was found in every pass, monotonic milliseconds. */
+class Since extends Map<string, number> {
+  /** A pass has found these keys, and no others. */
+  found(keys: Iterable<string>, atMs: number): void {
+    const found = new Set(keys);
+    for (const key of this.keys()) if (!found.has(key)) this.delete(key);
+    for (const key of found) if (!this.has(key)) this.set(key, atMs);
+  }
+
+  /** Without a list in between: there may be an entry for every pod. */
+  forMs(nowMs: number): ReadonlyMap<string, number> {
+    const times = new Map<string, number>();
+    for (const [key, sinceMs] of this) times.set(key, nowMs - sinceMs);
+    return times;
+  }
 }
 
-/** Reads the caches into the facts of one pass, and updates what is remembered between passes. */
-export function observe(
-  caches: Caches,
-  policies: readonly (Policy | InvalidPolicy)[],
-  before: PodGcMemory,
-  pass: Pass,
-): Observed {
-  const pods = [...caches.pods.items.values()];
-  const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
-  const missing = observeMissing(before.missing, { pods, nodes, openBreakers: pass.openBreakers }, pass);
-  const seenFinished = observeFinished(before.seenFinished, pods, pass);
-  const inForce = observeInForce(before.inForce, policies, pass);
-  const needed = neededOwners(policies);
-  const inForceSince = policies.flatMap(({ name, uid }) => {
-    const { sinceMs } = inForce.get(uid) ?? {};
-    return sinceMs === undefined ? [] : [[name, sinceMs] as const];
-  });
-  const facts: PodGcFacts = {
-    pods,
-    nodes,
-    namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
-    jobsFinished: needed.jobs ? jobsFinished(caches.jobs()) : undefined,
-    owners: needed.replicaSets ? ownersIn(caches) : new Map(),
-    seenNodes: missing.seen,
-    lostNodes: new Set(missing.lost.keys()),
-    missingForMs: forMs(missing.since, pass),
-    closedForMs: forMs(missing.closedSince, pass),
-    leftOpenForMs: forMs(missing.leftOpenSince, pass),
-    finishedForMs: forMs(seenFinished, pass),
-    failedBefore: pass.failedBefore,
-    inForceForMs: forMs(new Map(inForceSince), pass),
-  };
-  return { facts, memory: { missing, seenFinished, inForce } };
+/** For so long a lost node counts for the circuit breaker, after its pods have been deleted too. */
+const lostForMs = 60 * 60_000;
+
+/** What later passes need of the earlier ones. */
+export class PodGcMemory {
+  /** Names of nodes that pods refer to and that do not exist. One that is back loses its entry, so that its quarantine restarts. */
+  readonly #missing = new Since();
+  /** UIDs of finished pods whose finish time is unsure. They remain finished, so a gap between two passes changes nothing. */
+  readonly #finished = new Since();
+  /** Names of policies whose circuit breaker is closed. */
+  readonly #closed = new Since();
+  /** Names of policies whose circuit breaker an earlier controller left open. */
+  readonly #leftOpen = new Since();
+  /** Times at which nodes went missing while pods ran there (`isLoss`), also of nodes to which no pod refers any more; by name. */
+  readonly #lost = new Map<string, number>();
+  /** Names of the nodes that exist, and of missing ones that existed in an earlier pass. */
+  #seen: ReadonlySet<string> = new Set();
+  #inForce: InForceByPolicy = new Map();
+  #observedAtMs: number | undefined;
+
+  /** Whether no pass was made yet. */
+  get isNew(): boolean {
+    return this.#observedAtMs === undefined;
+  }
+
+  get inForce(): InForceByPolicy {
+    return this.#inForce;
+  }
+
+  /** Reads the caches into the facts of one pass. */
+  observe(caches: Caches, policies: readonly (Policy | InvalidPolicy)[], pass: Pass): PodGcFacts {
+    const { monotonicMs, wallMs, failedBefore } = pass;
+    const pods = [...caches.pods.items.values()];
+    const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
+    this.#observeNodes(pods, nodes, pass);
+    const seenAtMs = ({ uid }: PodFacts): number =>
+      wallMs - (monotonicMs - (this.#finished.get(uid) ?? monotonicMs));
+    const unsure = pods.filter((pod) => isFinishUnsure(pod, seenAtMs(pod)));
+    this.#finished.found(
+      unsure.map(({ uid }) => uid),
+      monotonicMs,
+    );
+    this.#inForce = observeInForce(this.#inForce, policies, pass);
+    this.#observedAtMs = monotonicMs;
+    const needed = neededOwners(policies);
+    const inForceForMs = policies.flatMap(({ name, uid }) => {
+      const { sinceMs } = this.#inForce.get(uid) ?? {};
+      return sinceMs === undefined ? [] : [[name, monotonicMs - sinceMs] as const];
+    });
+    return {
+      pods,
+      nodes,
+      namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
+      jobsFinished: needed.jobs ? jobsFinished(caches.jobs()) : undefined,
+      owners: needed.replicaSets ? ownersIn(caches) : new Map(),
+      seenNodes: this.#seen,
+      lostNodes: new Set(this.#lost.keys()),
+      missingForMs: this.#missing.forMs(monotonicMs),
+      closedForMs: this.#closed.forMs(monotonicMs),
+      leftOpenForMs: this.#leftOpen.forMs(monotonicMs),
+      finishedForMs: this.#finished.forMs(monotonicMs),
+      failedBefore,
+      inForceForMs: new Map(inForceForMs),
+    };
+  }
+
+  /** Adds which circuit breakers the plan of the last observed pass found closed. */
+  addClosed(policies: readonly PolicyVerdicts[]): void {
+    const closed = policies.filter(
+      ({ policy, trippedPercent }) => policy.pods?.orphaned !== undefined && trippedPercent === undefined,
+    );
+    this.#closed.found(
+      closed.map(({ policy }) => policy.name),
+      this.#observedAtMs ?? 0,
+    );
+  }
+
+  /** The node exists although the cache does not have it: its quarantine restarts. */
+  forgetMissing(node: string): void {
+    this.#missing.delete(node);
+  }
+
+  #observeNodes(pods: readonly PodFacts[], nodes: Nodes, pass: Pass): void {
+    const { openBreakers, monotonicMs, maxGapMs } = pass;
+    if (monotonicMs - (this.#observedAtMs ?? monotonicMs) > maxGapMs) this.#missing.clear();
+    this.#missing.found(pods.filter((pod) => isOnMissing(pod, nodes)).map(nodeOf), monotonicMs);
+    if (this.isNew) {
+      this.#seen = formerNodes(openBreakers, pods, this.#missing);
+      this.#leftOpen.found(openBreakers.keys(), monotonicMs);
+    }
+    this.#observeLost(pods, nodes, monotonicMs);
+    // Bounded: a deleted node is forgotten when no pod refers to it any more.
+    const former = [...this.#missing.keys()].filter((name) => this.#seen.has(name));
+    this.#seen = new Set([...nodes.keys(), ...former]);
+  }
+
+  /** Adds the nodes that this pass finds lost, and forgets those that are back, and those of more than an hour ago. */
+  #observeLost(pods: readonly PodFacts[], nodes: Nodes, monotonicMs: number): void {
+    const isRecent = (atMs: number | undefined): atMs is number =>
+      atMs !== undefined && monotonicMs - atMs < lostForMs;
+    for (const [name, atMs] of this.#lost) if (nodes.has(name) || !isRecent(atMs)) this.#lost.delete(name);
+    for (const pod of this.#missing.size === 0 ? [] : pods) {
+      const name = nodeOf(pod);
+      const atMs = this.#missing.get(name);
+      if (!isRecent(atMs) || this.#lost.has(name) || !isLoss(pod)) continue;
+      if (pod.nodeExisted || this.#seen.has(name)) this.#lost.set(name, atMs);
+    }
+  }
 }
+
+type Nodes = ReadonlyMap<string, NodeFacts>;
+
+/**
+ * The missing nodes that an earlier controller has seen. If it counted more than the pods prove, each name may be one of them, an invented one too:
+ * in doubt the circuit breaker remains open.
+ */
+function formerNodes(
+  openBreakers: OpenBreakers,
+  pods: readonly PodFacts[],
+  missing: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
+  const proven = new Set(pods.filter((pod) => pod.nodeExisted && missing.has(nodeOf(pod))).map(nodeOf));
+  const isMoreCounted = [...openBreakers.values()].some((count) => count > proven.size);
+  return new Set(isMoreCounted ? missing.keys() : []);
+}
+
+/**
+ * Whether the pod on a missing node shows that the node was lost, not removed: a scale-down evicts its pods before, except those of DaemonSets and
+ * static ones.
+ */
+const isLoss = ({ phase, deletionAtMs, controller }: PodFacts): boolean =>
+  phase === 'Running' &&
+  deletionAtMs === undefined &&
+  controller?.kind !== 'Node' &&
+  !isOf(controller, 'apps', 'DaemonSet');
 
 /** Adds the rules of a pass to those of earlier passes, and of an earlier controller: a restart neither ends nor begins a hold. */
 function observeInForce(
   before: InForceByPolicy,
   policies: readonly (Policy | InvalidPolicy)[],
-  { storedInForce, monotonicMs, now }: Pass,
+  { storedInForce, monotonicMs, wallMs }: Pass,
 ): InForceByPolicy {
   return new Map(
     policies.flatMap((policy) => {
       if (isInvalid(policy) || policy.mode === 'DryRun' || policy.pods === undefined) return [];
       const known = before.get(policy.uid);
       if (known?.rulesId === policy.rulesId) return [[policy.uid, known]];
-      const found = inForceAt(policy, storedInForce.get(policy.name), now);
-      const sinceMs = monotonicMs - (now.getTime() - found.since.getTime());
+      const found = inForceAt(policy, storedInForce.get(policy.name), new Date(wallMs));
+      const sinceMs = monotonicMs - (wallMs - found.since.getTime());
       return [[policy.uid, { ...found, sinceMs }]];
     }),
   );
-}
-
-/** Without a list in between: there may be an entry for every pod. */
-function forMs(since: ReadonlyMap<string, number>, { monotonicMs }: PassTime): ReadonlyMap<string, number> {
-  const times = new Map<string, number>();
-  for (const [key, sinceMs] of since) times.set(key, monotonicMs - sinceMs);
-  return times;
 }
 
 function jobsFinished(jobs: Store<JobFacts>): PodGcFacts['jobsFinished'] {

@@ -15,13 +15,6 @@ import type { InForceByPolicy } from './observe.ts';
 /** The counts of one plan, by policy. */
 export type PlanCounts = ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
 
-/** How many decisions have this reason. */
-export function countOf(summaries: Iterable<Summary>, reason: Reason): number {
-  let count = 0;
-  for (const { reasons } of summaries) count += reasons[reason] ?? 0;
-  return count;
-}
-
 interface PassResults {
   readonly facts: Pick<PodGcFacts, 'jobsFinished' | 'owners'>;
   readonly outcomes: readonly PodOutcome[];

@@ -6,7 +6,7 @@ import { replicasOf } from '../../controllers/eviction/pace.ts';
 import { planEvictions } from '../../controllers/eviction/plan.ts';
 import { explainEviction } from '../../controllers/eviction/words.ts';
 import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
-import { noPassBefore, observe } from '../../controllers/podgc/observe.ts';
+import { PodGcMemory } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import { explainPod } from '../../controllers/podgc/words.ts';
 import { inForceForMs } from '../../gc/hold.ts';
@@ -100,7 +100,7 @@ function planPods(facts: PlanFacts, state: 'Unknown' | undefined, options: PlanO
 
 /** The facts that the controller would have in its first pass. */
 function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFacts {
-  const { facts: first } = observe(
+  const first = new PodGcMemory().observe(
     {
       pods: store(facts.pods),
       nodes: store(facts.nodes),
@@ -109,14 +109,13 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       replicaSets: () => store(facts.replicaSets),
     },
     facts.policies ?? [],
-    noPassBefore,
     {
       failedBefore: new Map(),
       openBreakers: facts.openBreakers ?? new Map(),
       storedInForce: new Map(),
       monotonicMs: 0,
+      wallMs: now.getTime(),
       maxGapMs: Infinity,
-      now,
     },
   );
   const inForce = namesInForce(facts);

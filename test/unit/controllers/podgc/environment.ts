@@ -2,14 +2,17 @@ import { Registry } from 'prom-client';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { PodGcController, type PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
+import type { PodGcFacts } from '../../../../src/controllers/podgc/facts.ts';
+import type { PodGcMemory } from '../../../../src/controllers/podgc/observe.ts';
 import { podGcMetrics, podGcReasons } from '../../../../src/controllers/podgc/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
-import type { NamespaceFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
+import type { NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import type { Waiting } from '../../../../src/runtime/scheduling/loop.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeCluster, FakeRecorder, storeOf } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
-import { node, pod, policy, terminatedRule } from '../../../builders.ts';
+import { node, now, pod, policy, terminatedRule } from '../../../builders.ts';
+import { byUid } from '../eviction/builders.ts';
 
 const never = new AbortController().signal;
 export const expireAll = (over: Partial<Policy> = {}): Policy =>
@@ -88,6 +91,31 @@ export function environmentOf(
     pass: (signal = never) => controller.reconcile(signal),
     labelNamespace: () => namespaces.set(byDefault.uid, { ...byDefault, labels: keepLabel }),
   };
+}
+
+/** The facts of a pass that finds these pods and nodes. */
+export function observed(
+  memory: PodGcMemory,
+  {
+    pods = [],
+    nodes = [],
+    ...pass
+  }: Partial<Parameters<PodGcMemory['observe']>[2]> & {
+    readonly pods?: readonly PodFacts[];
+    readonly nodes?: readonly NodeFacts[];
+  },
+): PodGcFacts {
+  const none = storeOf(new Map<string, never>());
+  const caches = { pods: storeOf(byUid(...pods)), nodes: storeOf(byUid(...nodes)), namespaces: none };
+  return memory.observe({ ...caches, jobs: () => none, replicaSets: () => none }, [], {
+    failedBefore: new Map(),
+    openBreakers: new Map(),
+    storedInForce: new Map(),
+    monotonicMs: 0,
+    wallMs: now.getTime(),
+    maxGapMs: Infinity,
+    ...pass,
+  });
 }
 
 /** An orphan whose quarantine has just ended: the next pass would delete it. */

@@ -3,7 +3,7 @@ import { FakeCluster } from '../../../fakes/cluster.ts';
 import { recording } from '../../../fakes/event-recording.ts';
 import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
-import { noneMissing, observeMissing } from '../../../../src/controllers/podgc/nodes.ts';
+import { PodGcMemory } from '../../../../src/controllers/podgc/observe.ts';
 import { node, pod } from '../../../builders.ts';
 import {
   environmentOf,
@@ -11,6 +11,7 @@ import {
   expireAll,
   many,
   orphan,
+  observed,
   orphanPolicy,
   type Environment,
 } from './environment.ts';
@@ -116,12 +117,10 @@ test('a lost node counts for an hour, or until it is back', async () => {
 
 test('a node with pods that no policy deletes counts as lost for an hour, and not again in later passes', () => {
   const pods = [pod('stays', { nodeName: 'node-gone', phase: 'Running', nodeExisted: true })];
-  const observed = { pods, nodes: new Map([['node-1', node('node-1')]]), openBreakers: new Map() };
-  let missing = noneMissing;
-  const lostAfter = [0, 59, 60, 61, 62, 63].map((minutes) => {
-    missing = observeMissing(missing, observed, { monotonicMs: minutes * 60_000, maxGapMs: Infinity });
-    return missing.lost.size;
-  });
+  const memory = new PodGcMemory();
+  const lostAfter = [0, 59, 60, 61, 62, 63].map(
+    (minutes) => observed(memory, { pods, monotonicMs: minutes * 60_000 }).lostNodes.size,
+  );
   expect(lostAfter).toEqual([1, 1, 0, 0, 0, 0]);
 });
 

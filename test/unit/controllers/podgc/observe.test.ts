@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
-import { noPassBefore, observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
+import { PodGcMemory, type Caches } from '../../../../src/controllers/podgc/observe.ts';
 import type { JobFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
 import { node, now, owner, pod } from '../../../builders.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
 import { byUid } from '../eviction/builders.ts';
+import { observed } from './environment.ts';
 import { terminated } from './rows.ts';
 
 const job: JobFacts = {
@@ -36,14 +36,13 @@ const caches = (synced: boolean): Caches => ({
     ),
   replicaSets: () => storeOf(byUid(replicaSet('owned', deployment), replicaSet('bare', undefined)), synced),
 });
-const openBreakers = new Map<string, number>();
 const pass = {
   failedBefore: new Map(),
-  openBreakers,
+  openBreakers: new Map(),
   storedInForce: new Map(),
   monotonicMs: 5_000,
+  wallMs: now.getTime(),
   maxGapMs: 1_000,
-  now,
 };
 
 test('reads Jobs and ReplicaSets only for a policy that needs them, and both only from complete lists', () => {
@@ -52,15 +51,15 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and both onl
     ['uid-owned', deployment],
     ['uid-Job-j', owner('CronJob', 'c')],
   ]);
-  expect(observe(caches(true), needing, noPassBefore, pass).facts).toMatchObject({
+  expect(new PodGcMemory().observe(caches(true), needing, pass)).toMatchObject({
     jobsFinished: new Map(['j', 'of-set', 'bare'].map((name) => [`uid-Job-${name}`, true])),
     owners,
   });
-  expect(observe(caches(false), needing, noPassBefore, pass).facts).toMatchObject({
+  expect(new PodGcMemory().observe(caches(false), needing, pass)).toMatchObject({
     jobsFinished: undefined,
     owners: undefined,
   });
-  expect(observe(caches(true), [terminated({})], noPassBefore, pass).facts).toMatchObject({
+  expect(new PodGcMemory().observe(caches(true), [terminated({})], pass)).toMatchObject({
     jobsFinished: undefined,
     owners: new Map(),
   });
@@ -68,15 +67,13 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and both onl
 
 test('remembers a former node while pods refer to it, and never an invented one', () => {
   const on = (...names: string[]) => names.map((nodeName) => pod(`on-${nodeName}`, { nodeName }));
-  const nodesOf = (...names: string[]) => new Map(names.map((name) => [name, node(name)]));
-  let seen: MissingNodes = noneMissing;
-  const observed = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
-    seen = observeMissing(seen, { pods, nodes, openBreakers }, pass);
-    return [...seen.seen].sort();
-  };
-  expect(observed(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
-  expect(observed(on('a', 'invented'), nodesOf())).toEqual(['a']);
-  expect(observed(on('a', 'b'), nodesOf())).toEqual(['a']);
-  expect(observed(on('invented'), nodesOf())).toEqual([]);
-  expect(observed(on('a'), nodesOf())).toEqual([]);
+  const nodesOf = (...names: string[]) => names.map((name) => node(name));
+  const memory = new PodGcMemory();
+  const seen = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] =>
+    [...observed(memory, { pods, nodes }).seenNodes].sort();
+  expect(seen(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
+  expect(seen(on('a', 'invented'), nodesOf())).toEqual(['a']);
+  expect(seen(on('a', 'b'), nodesOf())).toEqual(['a']);
+  expect(seen(on('invented'), nodesOf())).toEqual([]);
+  expect(seen(on('a'), nodesOf())).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TerminatedPolicy, TtlRule } from '../../../../src/api/policy/policy.ts';
 import { ttlRuleKey } from '../../../../src/api/policy/ttl-rules.ts';
-import { observeFinished } from '../../../../src/controllers/podgc/finish.ts';
+import { PodGcMemory } from '../../../../src/controllers/podgc/observe.ts';
 import { ttlFinder } from '../../../../src/controllers/podgc/ttl.ts';
 import type { OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import {
@@ -13,7 +13,8 @@ import {
   terminatedRule,
   terminating,
 } from '../../../builders.ts';
-import { environmentOf } from './environment.ts';
+import type { Moment } from '../../../../src/runtime/scheduling/jump.ts';
+import { environmentOf, observed } from './environment.ts';
 import { aged, checkRow, evicted, terminated, verdictOf, type Row } from './rows.ts';
 
 const job = { controller: owner('Job', 'j') } as const;
@@ -348,10 +349,12 @@ test('accepts a finish time that was in the future only because our clock was se
     pod('right', { finishedAtMs: minutesAgo(5) }),
     pod('ahead', { finishedAtMs: minutesAgo(-60) }),
   ];
-  const seen = observeFinished(new Map(), all, { monotonicMs: 0, now: new Date(minutesAgo(60)) });
-  expect([...seen.keys()]).toEqual(['uid-right', 'uid-ahead']);
-  const later = { monotonicMs: minute, now: new Date(now.getTime() + minute) };
-  expect([...observeFinished(seen, all, later).keys()]).toEqual(['uid-ahead']);
+  const memory = new PodGcMemory();
+  const unsureAt = (at: Moment): readonly string[] => [
+    ...observed(memory, { pods: all, ...at }).finishedForMs.keys(),
+  ];
+  expect(unsureAt({ monotonicMs: 0, wallMs: minutesAgo(60) })).toEqual(['uid-right', 'uid-ahead']);
+  expect(unsureAt({ monotonicMs: minute, wallMs: now.getTime() + minute })).toEqual(['uid-ahead']);
 });
 
 test('a pod of a node whose clock is behind is deleted a ttl after it was first seen finished, whatever our clock', async () => {
@@ -402,7 +405,7 @@ test.each<readonly [string, Partial<PodFacts>, string]>([
   ['no time', { finishedByMs: minutesAgo(30) }, 'Expired'],
 ])('the time that the API server recorded replaces %s', (_, over, expected) => {
   expect(verdictOf(pod('x', over), halfAnHour)).toBe(expected);
-  expect(observeFinished(new Map(), [pod('x', over)], { monotonicMs: 0, now }).size).toBe(0);
+  expect(observed(new PodGcMemory(), { pods: [pod('x', over)] }).finishedForMs.size).toBe(0);
 });
 
 test('a restarted controller counts the ttl from its own first pass: later, never earlier', async () => {
