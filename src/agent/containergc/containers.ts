@@ -10,22 +10,21 @@ import {
   type AttemptPlace,
   type Because,
   type ContainerDecision,
-  type ContainerGcFacts,
   type JudgedContainer,
   type JudgedSandbox,
+  type KeptBecause,
   type PlanContext,
+  type PodsNow,
+  type PodState,
 } from './facts.ts';
-import { holdOf, quarantined, type PodsNow, type PodState } from './pods.ts';
+import { keptBecauseOfState, quarantined } from './pods.ts';
 
 /**
  * Decides about each container: removes those of gone pods, then those over a limit, oldest first, as the kubelet does (`evictContainers`,
  * pkg/kubelet/kuberuntime/kuberuntime_gc.go).
  */
-export function planContainers(
-  facts: ContainerGcFacts,
-  pods: PodsNow,
-  context: PlanContext,
-): readonly ContainerDecision<JudgedContainer>[] {
+export function planContainers(context: PlanContext): readonly ContainerDecision<JudgedContainer>[] {
+  const { facts, pods } = context;
   const containers = (facts.containers ?? []).toSorted(byNewest).reverse();
   if (facts.sandboxes === undefined)
     return containers.map((one) => about(one, { reason: 'ContainersUnknown' }, context));
@@ -34,17 +33,14 @@ export function planContainers(
   const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
-    const because = keptOutright(container, facts, pods, context);
+    const because = keptBecauseOutright(container, context);
     if (because !== undefined) kept.push(about(container, because, context));
     else if (pods.stateOf(podRefOf(container).uid) === 'Gone')
       gone.push(about(container, { reason: 'PodGone' }, context));
     else dead.push(container);
   }
   const excess = excessIn(containers, pods);
-  return [
-    ...gone,
-    ...withDueTimes([...planDead(dead, excess, pods, context), ...kept], excess, pods, context),
-  ];
+  return [...gone, ...withDueTimes([...planDead(dead, excess, context), ...kept], excess, context)];
 }
 
 const about = (
@@ -56,32 +52,27 @@ const about = (
   decide({ target: containerTarget(container, place), policy }, because);
 
 /** Why the container is kept whatever the limits; undefined = the limits decide, or its pod is gone. */
-function keptOutright(
-  container: RuntimeContainer,
-  facts: ContainerGcFacts,
-  pods: PodsNow,
-  context: PlanContext,
-): Because | undefined {
+function keptBecauseOutright(container: RuntimeContainer, context: PlanContext): KeptBecause | undefined {
   if (container.state === 'Running') return { reason: 'Running' };
   const uid = podUidOf(container);
   if (uid === undefined) return { reason: 'NotKubelets' };
-  const podState = pods.stateOf(uid);
-  const hold = holdOf(podState);
-  if (hold !== undefined) return hold;
+  const podState = context.pods.stateOf(uid);
+  const kept = keptBecauseOfState(podState);
+  if (kept !== undefined) return kept;
   if (container.state === 'Unknown' && podState !== 'Gone')
     return podState === 'Quarantined' ? quarantined(context) : { reason: 'UnknownState' };
-  return keptByAge(container, facts, context, container.state === 'Created' && podState !== 'Gone');
+  return keptBecauseOfAge(container, context, container.state === 'Created' && podState !== 'Gone');
 }
 
 /** A container looks dead between its creation and its start; the kubelet gives the runtime two minutes for a call. */
 const startingMs = 120_000;
 
-function keptByAge(
+function keptBecauseOfAge(
   container: RuntimeContainer,
-  { clockUnsure = false, jumps = [] }: ContainerGcFacts,
   context: PlanContext,
   mayStart: boolean,
-): Because | undefined {
+): KeptBecause | undefined {
+  const { clockUnsure = false, jumps = [] } = context.facts;
   const { minimumAgeMs } = context.rule;
   const leastMs = mayStart ? Math.max(minimumAgeMs, startingMs) : minimumAgeMs;
   if (clockUnsure && leastMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
@@ -124,10 +115,9 @@ type ContainerLimits = Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContai
 function planDead(
   dead: readonly RuntimeContainer[],
   excess: Excess,
-  pods: PodsNow,
   context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
-  const { rule: limits, demand } = context;
+  const { rule: limits, demand, pods } = context;
   const over = excess(dead, limits);
   const reclaimed = excess(dead, limitsOf(context));
   const becauseOf = (container: RuntimeContainer, { rank }: AttemptPlace): Because => {
@@ -154,11 +144,10 @@ function planDead(
 function withDueTimes(
   decisions: readonly ContainerDecision<JudgedContainer>[],
   excess: Excess,
-  pods: PodsNow,
   context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
+  const { now, pods } = context;
   const isOpen = (one: ContainerDecision<JudgedContainer>): boolean => isLeftToLimits(one, pods);
-  const { now } = context;
   const byTime = Map.groupBy(decisions.filter(isOpen), ({ eligibleAt = now }) => eligibleAt.getTime());
   const due = new Map<RuntimeContainer, Date>();
   let counted: readonly RuntimeContainer[] = [];
@@ -221,35 +210,34 @@ export function byNewest(a: RuntimeContainer | RuntimeSandbox, b: RuntimeContain
  * (`evictSandboxes`, pkg/kubelet/kuberuntime/kuberuntime_gc.go). `left` are the containers that the plan keeps; undefined = unknown.
  */
 export function planSandboxes(
-  { sandboxes = [] }: ContainerGcFacts,
   left: readonly RuntimeContainer[] | undefined,
-  pods: PodsNow,
   context: PlanContext,
 ): readonly ContainerDecision<JudgedSandbox>[] {
+  const { sandboxes = [] } = context.facts;
   const inUse = left && new Set(left.map(({ sandboxId }) => sandboxId));
   const oldestFirst = sandboxes.toSorted(byNewest).reverse();
   const newest = new Set([...Map.groupBy(oldestFirst, podUidOf).values()].map((ofPod) => ofPod.at(-1)));
   return oldestFirst.map((sandbox) => {
-    const podState = pods.stateOf(podRefOf(sandbox).uid);
+    const podState = context.pods.stateOf(podRefOf(sandbox).uid);
     const because =
-      sandboxKeptOutright(sandbox, inUse, podState, context) ??
+      sandboxKeptBecause(sandbox, inUse, podState, context) ??
       sandboxBecauseOfPod(podState, newest.has(sandbox), context);
     return decide({ target: sandboxTarget(sandbox, podState === 'Gone'), policy: context.policy }, because);
   });
 }
 
 /** Why the sandbox is kept whatever became of its pod; undefined = the pod decides. */
-function sandboxKeptOutright(
+function sandboxKeptBecause(
   sandbox: RuntimeSandbox,
   inUse: ReadonlySet<string> | undefined,
   podState: PodState,
   context: PlanContext,
-): Because | undefined {
+): KeptBecause | undefined {
   if (!context.rule.sandboxes) return { reason: 'RuleOff' };
   if (sandbox.state === 'Ready') return { reason: 'Running' };
   if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets' };
-  const hold = holdOf(podState);
-  if (hold !== undefined) return hold;
+  const kept = keptBecauseOfState(podState);
+  if (kept !== undefined) return kept;
   if (inUse === undefined) return { reason: 'ContainersUnknown' };
   return inUse.has(sandbox.id) ? { reason: 'InUse' } : undefined;
 }

@@ -3,7 +3,6 @@ import type {
   NodeGCReportStatusOrphansPodDirectories,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePod } from '../../api/node-pod.ts';
-import type { OrphanPlace } from '../../node/storage/orphans.ts';
 import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
@@ -19,6 +18,7 @@ import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget 
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
+import type { OrphanPlace } from '../../node/storage/orphans.ts';
 import type { Jump } from '../../runtime/scheduling/jump.ts';
 import type { DiskDemand } from '../nodepressure/facts.ts';
 
@@ -61,7 +61,29 @@ export interface Given {
   readonly demand?: DiskDemand | undefined;
 }
 
+/**
+ * The state of a pod in one observation. Exists: in the API, or something of it is alive. Finished: in the API, Succeeded or Failed, and not
+ * alive. OptedOut: has the keep label. Static: left to the kubelet. LooksGone: absent, evicted, or past its deletion time, and not alive.
+ */
+export type ObservedState = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
+
+/** A pod that looks gone is Quarantined in the first pass and Gone from the second on. */
+export type PodState = Exclude<ObservedState, 'LooksGone'> | 'Gone' | 'Quarantined';
+
+export interface PodStates<State = ObservedState> {
+  stateOf(uid: string): State;
+  /** Whether the kubelet never starts a container of it again. The phase proves nothing while something of it is alive. */
+  hasFinished(uid: string): boolean;
+  /** Why no rotated log of the pod is removed; undefined = the limits decide. The kubelet rotates the logs of a static pod that runs as those of any other. */
+  rotatedKeptBecause(uid: string): KeptBecause | undefined;
+}
+
+export type PodsNow = PodStates<PodState>;
+
+/** What the steps of a plan read. */
 export interface PlanContext extends Omit<Given, 'governance'> {
+  readonly facts: ContainerGcFacts;
+  readonly pods: PodsNow;
   readonly policy: Policy;
   readonly rule: ContainerGcPolicy;
 }
@@ -114,15 +136,15 @@ export type ContainerGcTarget =
   JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | OrphanTarget;
 
 /** Why an object is removed, with what neither the object nor the plan shows. */
-type RemovedBecause =
+export type RemovedBecause =
   /** `total`: dead containers on the node. */
   | { readonly reason: 'DeadContainer'; readonly total: number }
   /** The threshold that is crossed, as the policy has it. */
   | { readonly reason: DiskSignal; readonly threshold: string }
   | { readonly reason: Exclude<ContainerRemoveReason, 'DeadContainer' | DiskSignal> };
 
-/** Why an object is kept, with what neither the object nor the plan shows. */
-export type KeptBecause =
+/** Why an object is kept, with what neither the object nor the plan shows. `eligibleAt`: set if it only waits for time to pass. */
+export type KeptBecause = { readonly eligibleAt?: Date | undefined } & (
   | {
       readonly reason: 'TooYoung';
       /** When the container was created, or the log was last written. */
@@ -134,10 +156,10 @@ export type KeptBecause =
   /** `times`: in a row. */
   | { readonly reason: 'RemovalFailed'; readonly times: number }
   | { readonly reason: 'KeepMarked'; readonly on: 'pod' | 'node' }
-  | { readonly reason: Exclude<ContainerKeepReason, 'TooYoung' | 'RemovalFailed' | 'KeepMarked'> };
+  | { readonly reason: Exclude<ContainerKeepReason, 'TooYoung' | 'RemovalFailed' | 'KeepMarked'> }
+);
 
-/** `eligibleAt`: set if the object only waits for time to pass. */
-export type Because = (RemovedBecause | KeptBecause) & { readonly eligibleAt?: Date | undefined };
+export type Because = RemovedBecause | KeptBecause;
 
 export type ContainerRemoval<T extends ContainerGcTarget = ContainerGcTarget> = Decision<T> & {
   readonly verdict: 'Remove';
@@ -188,21 +210,14 @@ export function decide<T extends ContainerGcTarget>(
   { target, policy, bytes }: Subject<T>,
   because: Because,
 ): ContainerDecision<T> {
-  const { eligibleAt } = because;
-  return isToRemove(because)
-    ? {
-        ...because,
-        unit: isDiskSignal(because.reason) ? 'nodepressure' : 'containergc',
-        verdict: 'Remove',
-        target,
-        policy,
-        eligibleAt,
-        bytes,
-      }
-    : { ...because, unit: 'containergc', verdict: 'Keep', target, policy, eligibleAt, bytes };
+  const decided = { target, policy, bytes };
+  if (!isToRemove(because))
+    return { ...because, unit: 'containergc', verdict: 'Keep', eligibleAt: because.eligibleAt, ...decided };
+  const unit = isDiskSignal(because.reason) ? 'nodepressure' : 'containergc';
+  return { ...because, unit, verdict: 'Remove', eligibleAt: undefined, ...decided };
 }
 
-const isToRemove = (because: RemovedBecause | KeptBecause): because is RemovedBecause =>
+const isToRemove = (because: Because): because is RemovedBecause =>
   containerRemoveReasons.some((one) => one === because.reason);
 
 export const isRemoval = <T extends ContainerGcTarget>(

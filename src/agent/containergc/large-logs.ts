@@ -16,8 +16,8 @@ interface CurrentLog {
 type Seen = Pick<ContainerGcFacts, 'containers' | 'logs'>;
 
 /** Warns about running containers whose current log is larger than the policy allows, static and opted-out pods included: a warning removes nothing. */
-export function planLargeLogs(facts: Seen, { policy, rule: { logs } }: PlanContext): readonly LogWarning[] {
-  const warnBytes = logs?.warnBytesPerContainer;
+export function planLargeLogs({ facts, policy, rule }: PlanContext): readonly LogWarning[] {
+  const warnBytes = rule.logs?.warnBytesPerContainer;
   if (warnBytes === undefined) return [];
   return currentLogs(facts)
     .filter(({ bytes }) => bytes > warnBytes)
@@ -116,7 +116,9 @@ const settledMs = 150_000;
 /** Updates the history with one pass. A warning is raised once, as soon as the growth of the log is known, and again after the log was smaller. */
 export function observeLogs(before: LogHistory, { facts, warnings, atMs }: Pass): Observed {
   const large = new Map(warnings.map((warning) => [warning.target.id, warning]));
-  const history = new Map(unmeasured(before, facts));
+  // One listing without a log does not erase what is known of it.
+  const running = new Set(facts.containers?.filter(isRunning).map(({ id }) => id));
+  const history = new Map([...before].filter(([id]) => running.has(id)));
   const raised: RaisedWarning[] = [];
   for (const log of currentLogs(facts)) {
     const { id } = log.container;
@@ -130,14 +132,6 @@ export function observeLogs(before: LogHistory, { facts, warnings, atMs }: Pass)
     history.set(id, { ...seen, isWarned: warning !== undefined && (wasWarned || isSettled) });
   }
   return { history, raised };
-}
-
-/** The logs of running containers so far: one listing without a log does not erase what is known of it. */
-function unmeasured(before: LogHistory, { containers = [] }: Seen): (readonly [string, KnownLog])[] {
-  return containers.filter(isRunning).flatMap(({ id }) => {
-    const known = before.get(id);
-    return known === undefined ? [] : [[id, known] as const];
-  });
 }
 
 /** Another file, or one that became smaller, starts a new trend. */

@@ -2,21 +2,25 @@ import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
-import { planAttemptLogs, removedWithAttempt, type RemovedAttempts } from './attempt-logs.ts';
+import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
+import { attemptsKey } from './containers.ts';
 import {
   decide,
   isKept,
   isRemoval,
+  nextPass,
+  type AttemptPlace,
   type Because,
   type ContainerDecision,
-  type ContainerGcFacts,
   type JudgedContainer,
+  type KeptBecause,
   type LogDirectoryTarget,
   type LogFileTarget,
   type LogLinkTarget,
   type PlanContext,
 } from './facts.ts';
 import {
+  attemptOfLog,
   containerIdOfLink,
   isKubeletsLink,
   logDirectories,
@@ -25,34 +29,26 @@ import {
   rotatedAt,
   type LogDirectory,
 } from './log-names.ts';
-import { holdOf, quarantined, type PodsNow } from './pods.ts';
+import { keptUntilGone } from './pods.ts';
 
 /** Decides about log directories, links in /var/log/containers and rotated logs; `containers` are the decisions about these. */
 export function planLogs(
-  facts: ContainerGcFacts,
   containers: readonly ContainerDecision<JudgedContainer>[],
-  pods: PodsNow,
   context: PlanContext,
 ): readonly ContainerDecision[] {
-  if (facts.logs === undefined) return [];
+  const { logs } = context.facts;
+  if (logs === undefined) return [];
   const kept = containers.filter(isKept).map(({ target }) => target.container);
-  const directories = planDirectories(facts, facts.logs, { pods, kept }, context);
+  const directories = planDirectories(logs, kept, context);
   const removed = directories.filter(isRemoval).map(({ target }) => target);
-  const links = planLinks(
-    facts.logs,
-    facts.containers,
-    new Set(removed.flatMap((one) => one.links)),
-    context,
-  );
-  const attempts = planAttemptLogs(facts, facts.logs, pods, context);
+  const links = planLinks(logs, new Set(removed.flatMap((directory) => directory.links)), context);
+  const attempts = planAttemptLogs(logs, context);
   const rotated = planRotatedLogs(
-    facts.logs,
+    logs,
     {
-      pods,
       removedDirectories: new Set(removed.map(({ path }) => path)),
       removedContainers: containers.filter(isRemoval).map(({ target }) => target.container),
       removedAttempts: attempts.filter(isRemoval).map(({ target }) => target),
-      runtimeKnown: facts.containers !== undefined && facts.sandboxes !== undefined,
     },
     context,
   );
@@ -61,23 +57,18 @@ export function planLogs(
 
 /** Removes the log directories of gone pods, unless the plan keeps a container of the pod: somebody may need its logs. */
 function planDirectories(
-  facts: ContainerGcFacts,
   listing: LogListing,
-  { pods, kept }: { readonly pods: PodsNow; readonly kept: readonly RuntimeContainer[] },
+  kept: readonly RuntimeContainer[],
   context: PlanContext,
 ): readonly ContainerDecision<LogDirectoryTarget>[] {
   const inUse = new Set(kept.flatMap((container) => podUidOf(container) ?? []));
-  const unknown = facts.pods === undefined ? 'PodsUnknown' : 'ContainersUnknown';
+  const unknown = context.facts.pods === undefined ? 'PodsUnknown' : 'ContainersUnknown';
   const kind = 'LogDirectory';
   const becauseOf = (pod: PodRef | undefined): Because => {
     if (context.rule.logs?.orphanedDirectories !== true) return { reason: 'RuleOff' };
     if (pod === undefined) return { reason: 'NotKubelets' };
-    const podState = pods.stateOf(pod.uid);
-    const hold = holdOf(podState);
-    if (hold !== undefined) return hold;
-    if (podState === 'Quarantined') return quarantined(context);
-    if (podState === 'Unknown') return { reason: unknown };
-    return { reason: podState !== 'Gone' || inUse.has(pod.uid) ? 'InUse' : 'OrphanedLogs' };
+    const keptBecause = keptUntilGone(context.pods.stateOf(pod.uid), context, unknown);
+    return keptBecause ?? { reason: inUse.has(pod.uid) ? 'InUse' : 'OrphanedLogs' };
   };
   const targets = linkTargets(listing);
   return logDirectories(listing).map(({ path, pod, bytes }) => {
@@ -97,9 +88,8 @@ const linkTargets = ({ roots, entries }: LogListing): readonly { path: string; t
 /** Removes the broken `*.log` links in /var/log/containers, unless their container may still write; those in `removed` are removed with their directory. */
 function planLinks(
   listing: LogListing,
-  containers: readonly RuntimeContainer[] | undefined,
   removed: ReadonlySet<string>,
-  { policy, rule }: PlanContext,
+  { facts: { containers }, policy, rule }: PlanContext,
 ): readonly ContainerDecision<LogLinkTarget>[] {
   const targetOf = targetFinder(listing);
   const becauseOf = (link: LogEntry, target: LinkTarget): Because => {
@@ -162,12 +152,142 @@ export function mayNeedLink(
 const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : 1;
 
+/**
+ * Decides about the logs of attempts that the runtime no longer has, in pods that exist. With RestartAllContainers the kubelet removes containers and
+ * keeps their logs (`removeContainer`, pkg/kubelet/kuberuntime/kuberuntime_container.go). They are limited as dead attempts are. The newest log of a
+ * container is kept: the kubelet counts restarts by it (`calcRestartCountByLogDir`). Each decision is for `N.log` and its rotations.
+ */
+function planAttemptLogs(
+  listing: LogListing,
+  context: PlanContext,
+): readonly ContainerDecision<LogFileTarget>[] {
+  const { facts, pods } = context;
+  if (context.rule.logs?.orphanedDirectories !== true) return [];
+  const listed = Map.groupBy(facts.containers ?? [], attemptsKey);
+  return logDirectories(listing).flatMap((directory) => {
+    const { pod } = directory;
+    if (pod === undefined || !['Exists', 'Finished'].includes(pods.stateOf(pod.uid))) return [];
+    return [...logsByContainer(directory, listing)].flatMap(([containerName, logs]) =>
+      removedAttempts(logs, listed.get(`${pod.uid}/${containerName}`) ?? []).map((removed) => {
+        const { attempt, bytes, place } = removed;
+        const path = `${directory.path}/${containerName}/${attempt}.log`;
+        const target: LogFileTarget = { kind: 'LogFile', path, pod, containerName, place };
+        return decide({ target, policy: context.policy, bytes }, attemptBecause(removed, context));
+      }),
+    );
+  });
+}
+
+interface AttemptLog {
+  readonly container: string;
+  readonly attempt: number;
+  readonly entry: LogEntry;
+}
+
+/** The logs three levels down: pod, container, file. */
+function logsByContainer(
+  { entries }: LogDirectory,
+  { roots }: LogListing,
+): ReadonlyMap<string, readonly AttemptLog[]> {
+  const logs = entries.flatMap((entry): readonly AttemptLog[] => {
+    const [, container = '', name = '', ...deeper] = namesBelow(roots.pods, entry.path);
+    const attempt = attemptOfLog(name);
+    const isLog = attempt !== undefined && deeper.length === 0 && entry.target === undefined;
+    return isLog ? [{ container, attempt, entry }] : [];
+  });
+  // The plan must not depend on the order of the list.
+  return Map.groupBy(
+    logs.toSorted((a, b) => byPath(a.entry, b.entry)),
+    ({ container }) => container,
+  );
+}
+
+interface RemovedAttempt {
+  readonly attempt: number;
+  readonly bytes: number;
+  readonly lastWriteMs: number;
+  readonly place: AttemptPlace;
+  /** Of all attempts, dead or not. */
+  readonly isNewest: boolean;
+}
+
+/** The attempts of one container of which only logs are left, oldest first. */
+function removedAttempts(
+  logs: readonly AttemptLog[],
+  listed: readonly RuntimeContainer[],
+): readonly RemovedAttempt[] {
+  const known = new Set(listed.map(({ attempt }) => attempt));
+  const unknown = logs.filter(({ attempt }) => !known.has(attempt));
+  const removed = Map.groupBy(unknown, ({ attempt }) => attempt);
+  const dead = listed.filter(({ state }) => state !== 'Running').map(({ attempt }) => attempt);
+  const newestFirst = [...new Set([...dead, ...removed.keys()])].sort((a, b) => b - a);
+  const newest = Math.max(...known, ...removed.keys());
+  return newestFirst
+    .flatMap((attempt, i) => {
+      const files = removed.get(attempt);
+      if (files === undefined) return [];
+      const bytes = files.reduce((sum, { entry }) => sum + entry.bytes, 0);
+      const place = { rank: i + 1, attempts: newestFirst.length };
+      return [{ attempt, bytes, lastWriteMs: lastWriteMs(files), place, isNewest: attempt === newest }];
+    })
+    .toReversed();
+}
+
+/** Of the `N.log`; the kubelet compresses rotations later. Without it, of the newest rotation. */
+function lastWriteMs(logs: readonly AttemptLog[]): number {
+  const last = logs.find(({ entry }) => entry.path.endsWith('.log'));
+  return last?.entry.mtimeMs ?? Math.max(...logs.map(({ entry }) => entry.mtimeMs));
+}
+
+function attemptBecause(
+  { lastWriteMs, place: { rank }, isNewest }: RemovedAttempt,
+  context: PlanContext,
+): Because {
+  const { clockUnsure = false, jumps = [] } = context.facts;
+  const { minimumAgeMs, maxPerPodContainer = Infinity } = context.rule;
+  if (isNewest || rank <= maxPerPodContainer) return { reason: rank === 1 ? 'NewestAttempt' : 'UnderLimit' };
+  if (clockUnsure && minimumAgeMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
+  const leastAgeMs = minimumAgeMs + ageErrorMs(lastWriteMs, jumps);
+  const eligibleAt = new Date(lastWriteMs + leastAgeMs);
+  return eligibleAt.getTime() <= context.now.getTime()
+    ? { reason: 'ContainerGone' }
+    : { reason: 'TooYoung', sinceMs: lastWriteMs, leastAgeMs, mayStart: false, eligibleAt };
+}
+
+/** What is removed with all logs of its attempt. */
+interface RemovedAttempts {
+  readonly removedContainers: readonly RuntimeContainer[];
+  /** Only their logs are left. */
+  readonly removedAttempts: readonly LogFileTarget[];
+}
+
+/** Bytes of the logs that are removed with these containers. */
+export function bytesOfLogs(listing: LogListing, containers: readonly RuntimeContainer[]): number {
+  const isRemoved = removedWithAttempt(listing, { removedContainers: containers, removedAttempts: [] });
+  return logDirectories(listing)
+    .flatMap((directory) => directory.entries.filter((entry) => isRemoved(entry, directory)))
+    .reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Returns whether a log is removed with its container, or with the other logs of its attempt. */
+function removedWithAttempt(
+  { roots }: LogListing,
+  { removedContainers, removedAttempts }: RemovedAttempts,
+): (entry: Pick<LogEntry, 'path'>, of: Pick<LogDirectory, 'pod'>) => boolean {
+  const keyOf = (path: string, pod: PodRef | undefined): string => {
+    const [, container = '', name = ''] = namesBelow(roots.pods, path);
+    return `${pod?.uid ?? ''}/${container}/${attemptOfLog(name) ?? ''}`;
+  };
+  const keys = new Set([
+    ...removedContainers.map((one) => `${attemptsKey(one)}/${one.attempt}`),
+    ...removedAttempts.map(({ path, pod }) => keyOf(path, pod)),
+  ]);
+  return ({ path }, { pod }) => keys.has(keyOf(path, pod));
+}
+
 /** The results of the previous steps of the plan. */
 interface Previous extends RemovedAttempts {
-  readonly pods: PodsNow;
   readonly removedDirectories: ReadonlySet<string>;
-  /** Sandboxes and containers are listed; without them a static pod cannot be recognized. */
-  readonly runtimeKnown: boolean;
 }
 
 /** Decides about each rotated log, oldest first: removes those over the count per container, then those over the bytes per pod; never a live log. */
@@ -183,7 +303,7 @@ function planRotatedLogs(
       const rotated = directory.entries.filter(
         (entry) => !isRemoved(entry, directory) && isRotatedLog(entry, listing),
       );
-      return planRotatedOf(directory, rotated, rotatedKeptOutright(directory, previous, context), context);
+      return planRotatedOf(directory, rotated, context);
     })
     .toSorted((a, b) => byAge(a.entry, b.entry))
     .map(({ decision }) => decision);
@@ -197,11 +317,12 @@ interface RotatedLog {
 function planRotatedOf(
   directory: LogDirectory,
   rotated: readonly LogEntry[],
-  kept: Because | undefined,
-  { policy, rule: { logs: limits }, now }: PlanContext,
+  context: PlanContext,
 ): readonly RotatedLog[] {
+  const { policy, rule, now } = context;
+  const kept = rotatedKeptBecause(directory, context);
   const limited = rotated.filter((entry) => !isBeingCompressed(entry, now));
-  const over = kept === undefined && limits !== undefined ? overLimits(limited, limits) : new Set<LogEntry>();
+  const over = kept === undefined ? overLimits(limited, rule.logs) : new Set<LogEntry>();
   return rotated.map((entry) => {
     const { path, bytes } = entry;
     const isDue = over.has(entry) && !isStillLive(entry, now);
@@ -219,16 +340,16 @@ function planRotatedOf(
 }
 
 /** Why all rotated logs of a pod are kept; undefined = the limits decide. */
-function rotatedKeptOutright(
+function rotatedKeptBecause(
   { pod }: LogDirectory,
-  { pods, runtimeKnown }: Previous,
-  { rule: { logs } }: PlanContext,
-): Because | undefined {
+  { facts: { containers, sandboxes }, pods, rule: { logs } }: PlanContext,
+): KeptBecause | undefined {
   if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined)
     return { reason: 'RuleOff' };
   if (pod === undefined) return { reason: 'NotKubelets' };
-  if (!runtimeKnown) return { reason: 'ContainersUnknown' };
-  return pods.rotationHold(pod.uid);
+  // Without them a static pod cannot be recognized.
+  if (containers === undefined || sandboxes === undefined) return { reason: 'ContainersUnknown' };
+  return pods.rotatedKeptBecause(pod.uid);
 }
 
 /** A log is three levels down: pod, container, file. */
@@ -246,7 +367,7 @@ const isStillLive = ({ mtimeMs }: LogEntry, now: Date): boolean => mtimeMs > now
 /** The limit in bytes counts only logs that may be removed: a large log of a container would otherwise cost all rotated ones. */
 function overLimits(
   rotated: readonly LogEntry[],
-  { maxRotatedPerContainer = Infinity, maxBytesPerPod = Infinity }: LogsPolicy,
+  { maxRotatedPerContainer = Infinity, maxBytesPerPod = Infinity }: Partial<LogsPolicy> = {},
 ): ReadonlySet<LogEntry> {
   const containers = Map.groupBy(rotated, ({ path }) => path.slice(0, path.lastIndexOf('/')));
   const over = new Set(

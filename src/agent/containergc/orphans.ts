@@ -1,6 +1,5 @@
 import { nodeRule } from '../../api/policy/node-governance.ts';
 import type { OrphansPolicy } from '../../api/policy/policy.ts';
-import type { PodRef } from '../../api/pod-ref.ts';
 import type { OrphanTarget } from '../../gc/decision.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { FoundOrphan } from '../../node/storage/orphans-finder.ts';
@@ -9,14 +8,14 @@ import { metaTime } from '../../runtime/text/rfc3339.ts';
 import {
   decide,
   keptByNode,
-  type Because,
   type ContainerDecision,
   type ContainerGcFacts,
   type Given,
+  type KeptBecause,
   type OrphanCount,
   type OrphanInventory,
 } from './facts.ts';
-import { holdOf, isSeenTwice, podsNow, quarantined, type PodsNow } from './pods.ts';
+import { isSeenTwice, keptUntilGone, podsNow } from './pods.ts';
 
 /** In the order of removal. */
 const removable = [
@@ -31,40 +30,20 @@ export function planOrphans(
 ): readonly ContainerDecision<OrphanTarget>[] {
   const governed = nodeRule(governance, 'orphans');
   const pods = podsNow(facts, given);
+  const keptBecause = (place: keyof OrphansPolicy, found: FoundOrphan): KeptBecause | undefined => {
+    const { podUid, obstacle } = found;
+    if (governed.kind === 'keep') return keptByNode(governed);
+    if (governed.rule[place] === 'Report') return { reason: 'RuleOff' };
+    return keptUntilGone(pods.stateOf(podUid), given) ?? (obstacle && { reason: obstacle });
+  };
   return removable.flatMap(({ kind, place, reason }) =>
     (facts.orphans?.[place] ?? []).map((found) => {
-      const because: Because =
-        governed.kind === 'keep'
-          ? keptByNode(governed)
-          : (keepBecause(found, { mode: governed.rule[place], pods }, given) ?? { reason });
-      const target = { kind, path: found.path, pod: podOf(found) };
+      const pod = { uid: found.podUid, namespace: undefined, name: undefined };
       const bytes = kind === 'PodDirectory' ? found.bytes : undefined;
-      return decide({ target, policy: governed.policy, bytes }, because);
+      const subject = { target: { kind, path: found.path, pod }, policy: governed.policy, bytes };
+      return decide(subject, keptBecause(place, found) ?? { reason });
     }),
   );
-}
-
-const podOf = ({ podUid: uid }: FoundOrphan): PodRef => ({ uid, namespace: undefined, name: undefined });
-
-interface Judged {
-  readonly mode: OrphansPolicy['podCgroups'];
-  readonly pods: PodsNow;
-}
-
-/** Why a resource is kept although a policy governs the node; undefined = it is due. */
-function keepBecause(
-  { podUid, obstacle }: FoundOrphan,
-  { mode, pods }: Judged,
-  given: Pick<Given, 'now' | 'periodMs'>,
-): Because | undefined {
-  if (mode === 'Report') return { reason: 'RuleOff' };
-  const podState = pods.stateOf(podUid);
-  const hold = holdOf(podState);
-  if (hold !== undefined) return hold;
-  if (podState === 'Quarantined') return quarantined(given);
-  if (podState === 'Unknown') return { reason: 'PodsUnknown' };
-  if (podState !== 'Gone') return { reason: 'InUse' };
-  return obstacle && { reason: obstacle };
 }
 
 const maxLargest = 10;

@@ -1,7 +1,6 @@
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import { failedLast } from '../../gc/failures.ts';
-import { bytesOfLogs } from './attempt-logs.ts';
 import { planContainers, planSandboxes } from './containers.ts';
 import {
   containerTarget,
@@ -17,10 +16,11 @@ import {
   type Given,
   type JudgedContainer,
   type JudgedSandbox,
+  type PlanContext,
 } from './facts.ts';
 import { planLargeLogs } from './large-logs.ts';
 import { logDirectories } from './log-names.ts';
-import { planLogs } from './logs.ts';
+import { bytesOfLogs, planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
 import { podEnds, podsNow } from './pods.ts';
 import type { PlannedContainers } from '../nodepressure/facts.ts';
@@ -67,20 +67,18 @@ function planObjects(facts: ContainerGcFacts, { governance, ...given }: Given): 
   const governed = nodeRule(governance, 'containerGC');
   if (governed.kind === 'keep') return { rule: undefined, decisions: keepAll(facts, governed), warnings: [] };
   const { policy, rule } = governed;
-  const context = { ...given, policy, rule };
-  const pods = podsNow(facts, context);
-  const containers = planContainers(facts, pods, context).map((one) => unlessPaused(one, facts, given));
+  const context = { ...given, facts, pods: podsNow(facts, given), policy, rule };
+  const containers = planContainers(context).map((one) => unlessPaused(one, context));
   const left = facts.containers && containers.filter(isKept).map(({ target }) => target.container);
-  const sandboxes = planSandboxes(facts, left, pods, context).map((one) => unlessPaused(one, facts, given));
-  const decisions = [...containers, ...sandboxes, ...planLogs(facts, containers, pods, context)];
-  return { rule, decisions, warnings: planLargeLogs(facts, context) };
+  const sandboxes = planSandboxes(left, context).map((one) => unlessPaused(one, context));
+  const decisions = [...containers, ...sandboxes, ...planLogs(containers, context)];
+  return { rule, decisions, warnings: planLargeLogs(context) };
 }
 
 /** Keeps what could not be removed until its pause has passed. */
 function unlessPaused<T extends JudgedContainer | JudgedSandbox>(
   decision: ContainerDecision<T>,
-  { failedBefore }: Pick<ContainerGcFacts, 'failedBefore'>,
-  { now }: Pick<Given, 'now'>,
+  { facts: { failedBefore }, now }: PlanContext,
 ): ContainerDecision<T> {
   const { times = 0, retryInMs = 0 } = failedBefore?.get(decision.target.id) ?? {};
   if (decision.verdict === 'Keep' || retryInMs <= 0) return decision;

@@ -4,30 +4,48 @@ import type { RuntimeSandbox } from '../../cri/runtime.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import {
   nextPass,
-  type Because,
   type ContainerGcFacts,
   type Given,
   type KeptBecause,
   type KnownPod,
+  type ObservedState,
   type PodEnd,
+  type PodsNow,
+  type PodState,
+  type PodStates,
   type Sightings,
 } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
 
-/**
- * The state of a pod in one observation. Exists: in the API, or something of it is alive. Finished: in the API, Succeeded or Failed, and not
- * alive. OptedOut: has the keep label. Static: left to the kubelet. LooksGone: absent, evicted, or past its deletion time, and not alive.
- */
-type ObservedState = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
-
-/** A pod that looks gone is Quarantined in the first pass and Gone from the second on. */
-export type PodState = Exclude<ObservedState, 'LooksGone'> | 'Gone' | 'Quarantined';
-
-/** Why nothing of such a pod is removed, whatever the limits; undefined = the limits decide. */
-export function holdOf(state: PodState | ObservedState): KeptBecause | undefined {
+/** Why nothing of a pod in this state is removed, whatever the limits; undefined = the limits decide. */
+export function keptBecauseOfState(state: PodState | ObservedState): KeptBecause | undefined {
   if (state === 'Static') return { reason: 'StaticPod' };
   return state === 'OptedOut' ? { reason: 'KeepMarked', on: 'pod' } : undefined;
 }
+
+/** Why something is kept that is removed only when its pod is gone; undefined = the pod is gone. */
+export function keptUntilGone(
+  state: PodState,
+  given: Pick<Given, 'now' | 'periodMs'>,
+  unknown: 'PodsUnknown' | 'ContainersUnknown' = 'PodsUnknown',
+): KeptBecause | undefined {
+  switch (state) {
+    case 'Gone':
+      return undefined;
+    case 'Quarantined':
+      return quarantined(given);
+    case 'Unknown':
+      return { reason: unknown };
+    default:
+      return keptBecauseOfState(state) ?? { reason: 'InUse' };
+  }
+}
+
+/** Keeps what is left of a pod that looked gone in only one pass. */
+export const quarantined = (given: Pick<Given, 'now' | 'periodMs'>): KeptBecause => ({
+  reason: 'Quarantined',
+  eligibleAt: nextPass(given),
+});
 
 /** The kubelet generates a hash as the UID of a static pod; the API server generates UUIDs. */
 const hashForm = /^[0-9a-f]{32}$/;
@@ -50,66 +68,47 @@ export const podEnds = (pods: ContainerGcFacts['pods'] = [], now: Date): Readonl
     }),
   );
 
-export class PodStates {
-  readonly #known: boolean;
-  readonly #uids: ReadonlySet<string>;
-  readonly #optedOut: ReadonlySet<string>;
-  readonly #static: ReadonlySet<string>;
-  readonly #fromApi: ReadonlySet<string>;
-  readonly #over: ReadonlySet<string>;
-  readonly #finished: ReadonlySet<string>;
-  readonly #alive: ReadonlySet<string>;
-
-  constructor({ containers, sandboxes, pods }: Observation, now: Date) {
-    this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
-    const listed = pods ?? [];
-    this.#uids = new Set(listed.map(({ uid }) => uid));
-    this.#over = uidsWhereAll(listed, (pod) => endOf(pod, now) !== undefined);
-    this.#finished = uidsWhereAll(listed, isFinished);
-    const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
-    this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
-    // Anyone can forge a mirror pod; nobody can forge a UID in the API, or the kubelet's annotation on a sandbox.
-    const isOfApi = (uid: string): boolean => this.#uids.has(uid) || this.#fromApi.has(uid);
-    const optedOut = listed.filter(({ isOptedOut }) => isOptedOut === true);
-    this.#optedOut = new Set([
-      ...optedOut.map(({ uid }) => uid),
-      // The label of a mirror pod protects its static pod.
-      ...optedOut.flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
-    ]);
-    this.#static = new Set([
-      ...uidsOf(sources.filter(([, source]) => source !== undefined && source !== 'api')),
-      ...listed.flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
-    ]);
-    this.#alive = new Set([
-      ...(containers ?? []).filter(({ state }) => state === 'Running').flatMap((one) => podUidOf(one) ?? []),
-      ...(sandboxes ?? []).filter(({ state }) => state === 'Ready').flatMap((one) => podUidOf(one) ?? []),
-    ]);
-  }
-
-  stateOf(uid: string): ObservedState {
-    if (this.#isStatic(uid)) return 'Static';
-    if (this.#optedOut.has(uid)) return 'OptedOut';
-    if (!this.#known) return 'Unknown';
-    const isOver = !this.#uids.has(uid) || this.#over.has(uid);
-    if (isOver && !this.#alive.has(uid)) return 'LooksGone';
-    return this.isFinished(uid) ? 'Finished' : 'Exists';
-  }
-
-  /** Why no rotated log of the pod is removed; undefined = the limits decide. The kubelet rotates the logs of a static pod that runs as those of any other. */
-  rotationHold(uid: string): KeptBecause | undefined {
-    if (this.#optedOut.has(uid)) return holdOf('OptedOut');
-    return this.#alive.has(uid) ? undefined : holdOf(this.stateOf(uid));
-  }
-
-  /** A static pod may have no mirror pod and, while it starts, no sandbox: then only the form of its UID identifies it. */
-  #isStatic(uid: string): boolean {
-    return this.#static.has(uid) || (hashForm.test(uid) && !this.#fromApi.has(uid));
-  }
-
-  /** Whether the kubelet never starts a container of it again. The phase proves nothing while something of it is alive. */
-  isFinished(uid: string): boolean {
-    return this.#finished.has(uid) && !this.#alive.has(uid);
-  }
+/** Judges pods by one observation. */
+export function podStates({ containers, sandboxes, pods }: Observation, now: Date): PodStates {
+  const isKnown = containers !== undefined && sandboxes !== undefined && pods !== undefined;
+  const listed = pods ?? [];
+  const uids = new Set(listed.map(({ uid }) => uid));
+  const over = uidsWhereAll(listed, (pod) => endOf(pod, now) !== undefined);
+  const finished = uidsWhereAll(listed, isFinished);
+  const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
+  const fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
+  // Anyone can forge a mirror pod; nobody can forge a UID in the API, or the kubelet's annotation on a sandbox.
+  const mirrored = (mirrors: readonly KnownPod[]): readonly string[] =>
+    mirrors
+      .flatMap(({ configHash }) => configHash ?? [])
+      .filter((uid) => !uids.has(uid) && !fromApi.has(uid));
+  const keeping = listed.filter(({ isOptedOut }) => isOptedOut === true);
+  // The label of a mirror pod protects its static pod.
+  const optedOut = new Set([...keeping.map(({ uid }) => uid), ...mirrored(keeping)]);
+  const fromElsewhere = uidsOf(sources.filter(([, source]) => source !== undefined && source !== 'api'));
+  const staticPods = new Set([...fromElsewhere, ...mirrored(listed)]);
+  const alive = new Set(
+    [
+      ...(containers ?? []).filter(({ state }) => state === 'Running'),
+      ...(sandboxes ?? []).filter(({ state }) => state === 'Ready'),
+    ].map(podUidOf),
+  );
+  const hasFinished = (uid: string): boolean => finished.has(uid) && !alive.has(uid);
+  // A static pod may have no mirror pod and, while it starts, no sandbox: then only the form of its UID identifies it.
+  const isStatic = (uid: string): boolean => staticPods.has(uid) || (hashForm.test(uid) && !fromApi.has(uid));
+  const stateOf = (uid: string): ObservedState => {
+    if (isStatic(uid)) return 'Static';
+    if (optedOut.has(uid)) return 'OptedOut';
+    if (!isKnown) return 'Unknown';
+    const isOver = !uids.has(uid) || over.has(uid);
+    if (isOver && !alive.has(uid)) return 'LooksGone';
+    return hasFinished(uid) ? 'Finished' : 'Exists';
+  };
+  const rotatedKeptBecause = (uid: string): KeptBecause | undefined => {
+    if (optedOut.has(uid)) return keptBecauseOfState('OptedOut');
+    return alive.has(uid) ? undefined : keptBecauseOfState(stateOf(uid));
+  };
+  return { stateOf, hasFinished, rotatedKeptBecause };
 }
 
 /** The UIDs for which every entry meets the condition: the cache and a live list may contain the same pod. */
@@ -133,7 +132,7 @@ export function observeGone(
   facts: Omit<ContainerGcFacts, 'sightings'>,
   { now, isCounted = true }: { readonly now: Date; readonly isCounted?: boolean },
 ): Sightings {
-  const states = new PodStates(facts, now);
+  const states = podStates(facts, now);
   const orphaned = new Set(podsOfOrphans(facts.orphans));
   const gone = [...mentionedPods(facts), ...orphaned].filter((uid) => {
     const observed = states.stateOf(uid);
@@ -147,11 +146,11 @@ export const isSeenTwice = (sightings: Sightings, uid: string): boolean =>
   (sightings.get(uid) ?? 0) >= twoPasses;
 
 function mentionedPods({
-  containers,
-  sandboxes,
+  containers = [],
+  sandboxes = [],
   logs,
 }: Omit<ContainerGcFacts, 'sightings'>): ReadonlySet<string> {
-  const labelled = [...(containers ?? []), ...(sandboxes ?? [])].flatMap((one) => podUidOf(one) ?? []);
+  const labelled = [...containers, ...sandboxes].flatMap((one) => podUidOf(one) ?? []);
   return new Set([...labelled, ...(logs === undefined ? [] : podsOfLogs(logs))]);
 }
 
@@ -163,26 +162,13 @@ const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly strin
     (path) => podOfDirectory(path, roots.pods)?.uid ?? [],
   );
 
-export interface PodsNow {
-  stateOf(uid: string): PodState;
-  rotationHold(uid: string): KeptBecause | undefined;
-}
-
 /** Judges pods by one observation and the sightings of previous passes. */
 export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
-  const states = new PodStates(facts, given.now);
-  return {
-    rotationHold: (uid) => states.rotationHold(uid),
-    stateOf: (uid) => {
-      const observed = states.stateOf(uid);
-      if (observed !== 'LooksGone') return observed;
-      return given.assumeGone === true || isSeenTwice(facts.sightings, uid) ? 'Gone' : 'Quarantined';
-    },
+  const states = podStates(facts, given.now);
+  const stateOf = (uid: string): PodState => {
+    const observed = states.stateOf(uid);
+    if (observed !== 'LooksGone') return observed;
+    return given.assumeGone === true || isSeenTwice(facts.sightings, uid) ? 'Gone' : 'Quarantined';
   };
+  return { ...states, stateOf };
 }
-
-/** Keeps what is left of a pod that looked gone in only one pass. */
-export const quarantined = (given: Pick<Given, 'now' | 'periodMs'>): Because => ({
-  reason: 'Quarantined',
-  eligibleAt: nextPass(given),
-});

@@ -10,10 +10,11 @@ import type {
   KnownPod,
   LogDirectoryTarget,
   LogFileTarget,
+  PodStates,
 } from './facts.ts';
 import { attemptOfLog } from './log-names.ts';
 import { mayNeedLink } from './logs.ts';
-import { holdOf, PodStates } from './pods.ts';
+import { keptBecauseOfState, podStates } from './pods.ts';
 
 /** The node, listed again right before a removal. */
 export interface LiveView {
@@ -78,12 +79,14 @@ function recheckContainer(
   if (podUidOf(container) !== pod.uid) return 'InUse';
   if (reason === 'PodGone') return recheckGone(pod.uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  return holdOf(statesIn(view).stateOf(pod.uid))?.reason ?? recheckAttempt(container, target, view);
+  return (
+    keptBecauseOfState(statesIn(view).stateOf(pod.uid))?.reason ?? recheckAttempt(container, target, view)
+  );
 }
 
 function recheckAttempt(container: RuntimeContainer, { place }: JudgedContainer, view: LiveView): Recheck {
   const attempts = view.containers.filter((one) => attemptsKey(one) === attemptsKey(container));
-  const isFinished = view.isCacheSynced && statesIn(view).isFinished(podRefOf(container).uid);
+  const isFinished = view.isCacheSynced && statesIn(view).hasFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
   const wasSuperseded = place?.rank !== 1;
   const isNewestDead = isNewestOf(container, attempts.filter(isDead));
@@ -96,8 +99,8 @@ function recheckSandbox({ id, pod: { uid }, isPodGone }: JudgedSandbox, view: Li
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
   if (isPodGone) return recheckGone(uid, view);
-  const hold = holdOf(statesIn(view).stateOf(uid));
-  if (hold !== undefined) return hold.reason;
+  const kept = keptBecauseOfState(statesIn(view).stateOf(uid));
+  if (kept !== undefined) return kept.reason;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
 }
@@ -107,11 +110,11 @@ function recheckAttemptLog(target: LogFileTarget, view: LiveView): Recheck {
   const key = `${target.pod.uid}/${target.containerName}`;
   const attempt = attemptOfLog(target.path.slice(target.path.lastIndexOf('/') + 1));
   const isListed = view.containers.some((one) => attemptsKey(one) === key && one.attempt === attempt);
-  return isListed ? 'InUse' : (holdOf(statesIn(view).stateOf(target.pod.uid))?.reason ?? 'due');
+  return isListed ? 'InUse' : (keptBecauseOfState(statesIn(view).stateOf(target.pod.uid))?.reason ?? 'due');
 }
 
 function recheckRotated({ pod }: LogFileTarget, view: LiveView): Recheck {
-  return (pod && statesIn(view).rotationHold(pod.uid))?.reason ?? 'due';
+  return (pod && statesIn(view).rotatedKeptBecause(pod.uid))?.reason ?? 'due';
 }
 
 function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck {
@@ -133,10 +136,10 @@ function recheckOrphan({ pod }: OrphanTarget, view: LiveView): Recheck {
 function recheckGone(uid: string, view: LiveView): Recheck {
   if (!view.isCacheSynced) return 'PodsUnknown';
   const podState = statesIn(view).stateOf(uid);
-  return podState === 'LooksGone' ? 'due' : (holdOf(podState)?.reason ?? 'InUse');
+  return podState === 'LooksGone' ? 'due' : (keptBecauseOfState(podState)?.reason ?? 'InUse');
 }
 
-const statesIn = (view: LiveView): PodStates => new PodStates(view, view.now);
+const statesIn = (view: LiveView): PodStates => podStates(view, view.now);
 
 const isDead = ({ state }: RuntimeContainer): boolean => state === 'Exited' || state === 'Created';
 

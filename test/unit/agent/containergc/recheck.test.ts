@@ -10,7 +10,7 @@ import {
   type LogFileTarget,
 } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
-import { PodStates } from '../../../../src/agent/containergc/pods.ts';
+import { podStates } from '../../../../src/agent/containergc/pods.ts';
 import { recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
@@ -180,7 +180,7 @@ test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
 
 test('a pod looks gone although a ready sandbox and a running container without a pod exist', () => {
   const sandboxes = [sandbox('stray', { labels: {} })];
-  const states = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
+  const states = podStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
   expect(states.stateOf('uid-gone')).toBe('LooksGone');
   expect(states.stateOf('')).toBe('LooksGone');
 });
