@@ -7,13 +7,12 @@ import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { planUnits } from '../../../src/evaluation/plan/units.ts';
 import type { Unit, NodeUnit } from '../../../src/gc/decision.ts';
 import type { NodePassReport } from '../../../src/gc/pass.ts';
-import type { NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
+import type { NodeFacts } from '../../../src/kube/cache/objects.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
-import { labelled, node as nodeOf, now, pod, policy, terminatedRule } from '../../builders.ts';
+import { labelled, node as nodeOf, now, policy } from '../../builders.ts';
 import type { FakeClock } from '../../fakes/clock.ts';
 import { changeAt, container, image, sandbox } from '../../fakes/runtime.ts';
-import { boundPod, broken, byUid, factsOf, keepMark, nodesPolicy } from '../commands/facts.ts';
-import { environmentOf } from '../controllers/podgc/environment.ts';
+import { boundPod, broken, factsOf, keepMark, nodesPolicy } from '../commands/facts.ts';
 import { dead, down, log, orphan, rule } from './containergc/builders.ts';
 import { Node as ContainerNode } from './containergc/environment.ts';
 import { imageRule, nodePod } from './imagegc/builders.ts';
@@ -340,28 +339,4 @@ describe.each(['imagegc', 'containergc'] as const)('%s', (unit) => {
     await pass();
     expect(reports.at(-1)?.removed).toBe(0);
   });
-});
-
-test('podgc shows its plan', async () => {
-  const found: readonly PodFacts[] = [pod('done'), pod('runs', { phase: 'Running' }), pod('other/kept')];
-  for (const governing of [policy(), policy({ pods: { terminated: terminatedRule() } }), dryRun(all)]) {
-    const { pass, registry, namespaces } = environmentOf(found, governing);
-    namespaces.set('uid-other', { uid: 'uid-other', name: 'other', resourceVersion: '1', labels: keepMark });
-    await pass();
-    const facts = factsOf({
-      policies: [governing],
-      pods: found,
-      keptNamespaces: ['other'],
-      namespaces: ['default'],
-    });
-    const plan = planUnits(
-      { ...facts, nodes: byUid([nodeOf('node-1')]) },
-      { now, kept: true, assumeElapsed: false },
-    );
-    const kept = plan.decisions.filter(({ verdict }) => verdict === 'Keep');
-    const counts = await series('podgc', registry, 'kept_objects');
-    expect(sum(counts)).toBe(kept.length);
-    for (const [reason, count] of Object.entries(counts))
-      expect(kept.filter((one) => one.reason === reason)).toHaveLength(count);
-  }
 });
