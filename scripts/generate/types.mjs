@@ -23,12 +23,16 @@ export async function types(source, crd) {
 
 const withUndefined = (text) => text.replace(/\?: (.*);$/gm, '?: $1 | undefined;');
 
-/** The function that cuts a status to the bounds of its schema. */
+/** The functions that write and read a status by its schema. */
 const fitOf = (kind, status) => `import { fitted } from '../report/fit.ts';
+import { readable } from '../report/read.ts';
 const statusSchema = ${JSON.stringify(closedSchema(status))};
 
 /** Cuts a status to the bounds of the CRD. */
 export const fitStatus: <S extends ${kind}Status>(status: S) => S = (status) => fitted(status, statusSchema);
+
+/** Reads a status; what the CRD refuses is absent. */
+export const readStatus = (json: unknown): ${kind}Status => readable(json, statusSchema) ?? {};
 `;
 
 /** TypeScript of a value after defaulting and decoding (src/api/policy/decode.ts): readonly, and fields with defaults are required. */

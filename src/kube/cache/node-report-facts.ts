@@ -1,17 +1,14 @@
-import type {
-  NodeGCReport,
-  NodeGCReportStatus,
-  NodeGCReportStatusEvictionRequest,
-} from '../../api/gen/nodegcreport.gen.ts';
 import {
-  isLimitRequest,
-  isPressureRequest,
-  requestSignals,
-  type EvictionRequest,
-} from '../../api/local-storage.ts';
-import { bounded, bounds } from '../../runtime/bounds.ts';
+  readStatus,
+  type NodeGCReport,
+  type NodeGCReportStatus,
+  type NodeGCReportStatusEvictionRequest,
+  type NodeGCReportStatusImages,
+  type NodeGCReportStatusUsage,
+} from '../../api/gen/nodegcreport.gen.ts';
+import { isLimitRequest, isPressureRequest, type EvictionRequest } from '../../api/local-storage.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
+import { asObject } from '../codec/json.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 import type { Identified } from './objects.ts';
@@ -76,190 +73,131 @@ export interface NamespacesUsage {
 
 /** The reports of all nodes. The kind may be missing. `keepsUsage` is evaluated for each object: relist after a change. */
 export function nodeReportsResource(keepsUsage = (): boolean => false): Resource<NodeReportFacts> {
-  const readUsage = usageReader();
+  const names = new SharedValues<string>();
   const entries = new SharedValues<RemoveProgress>();
   const indexes = new SharedValues<readonly number[]>();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
     const identity = identityOf(json);
-    const { uid, resourceVersion } = identity;
-    if (uid === '') throw new MalformedError('report without metadata.uid');
-    const before = known?.get(uid);
+    if (identity.uid === '') throw new MalformedError('report without metadata.uid');
+    const before = known?.get(identity.uid);
     const isUsageKept = keepsUsage();
-    if (before?.resourceVersion === resourceVersion && (!isUsageKept || before.usage !== undefined))
-      return before;
-    const status = asObject(asObject<NodeGCReport>(json).status);
-    const requests = requestsOf(status, before?.requests);
-    const removeList = removeListOf(status).map((entry) => entries.share(entry));
-    const facts = {
+    const isSame = before?.resourceVersion === identity.resourceVersion;
+    if (isSame && (!isUsageKept || before.usage !== undefined)) return before;
+    const stored = asObject(asObject<NodeGCReport>(json).status);
+    const status = readStatus(isUsageKept ? stored : { ...stored, usage: undefined });
+    const facts: NodeReportFacts = {
       ...identity,
+      ...conditionsOf(status),
+      ...imageCountsOf(status),
       ...countsOf(status),
-      requests,
-      removeList,
-      unmatched: unmatchedOf(status, (list) => indexes.share(list)),
+      requests: requestsOf(status, before?.requests),
+      removeList: removeListOf(status.images).map((entry) => entries.share(entry)),
+      unmatched: unmatchedOf(status.images, (list) => indexes.share(list)),
     };
-    return isUsageKept ? { ...facts, usage: readUsage(status, before?.usage) } : facts;
+    if (!isUsageKept) return facts;
+    return { ...facts, usage: usageOf(status, (name) => names.share(name)) ?? before?.usage };
   });
 }
 
-function countsOf(
-  status: Unchecked<NodeGCReportStatus>,
-): Omit<NodeReportFacts, keyof Identified | 'requests' | 'removeList' | 'unmatched' | 'usage'> {
-  const reportedAtMs = Date.parse(asText(status.reportTime));
-  const policy = asObject(status.policy);
-  const removable = asObject(asObject(status.images).removable);
-  const imageGc = asObjects(status.units).find(({ name }) => name === 'imagegc');
+function conditionsOf({ conditions = [] }: NodeGCReportStatus) {
+  const isTrue = (condition: string): boolean =>
+    conditions.some(({ type, status }) => type === condition && status === 'True');
   return {
-    reportedAtMs: Number.isNaN(reportedAtMs) ? undefined : reportedAtMs,
-    policyUid: bounded(asText(policy.uid), bounds.uid),
-    policyGeneration: numberOrZero(policy.observedGeneration),
-    degraded: isTrue(status, 'Degraded'),
-    keepListAtRisk: isTrue(status, 'KeepListAtRisk'),
-    holding: isTrue(status, 'Holding'),
-    imagesRemovable: numberOrZero(removable.count),
-    imageBytesRemovable: numberOrZero(removable.bytes),
-    imageBytesFreed: numberOrZero(imageGc?.freedBytesTotal),
-    containersRemovable: numberOrZero(asObject(status.containers).removable),
-    storageWarnings: numberOrZero(status.storageWarningCount),
-    evictionRequests: numberOrZero(status.evictionRequestCount),
+    degraded: isTrue('Degraded'),
+    keepListAtRisk: isTrue('KeepListAtRisk'),
+    holding: isTrue('Holding'),
   };
 }
 
-const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, condition: string): boolean =>
-  asObjects(conditions).some(({ type, status }) => type === condition && status === 'True');
-
-const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
-
-/** The complete entries. An agent that does not count images without their tag does not know whether all are gone. */
-function removeListOf({ images }: Unchecked<NodeGCReportStatus>): readonly RemoveProgress[] {
-  const listed = asObjects(asObject(images).removeList);
-  return listed.slice(0, maxRequests).flatMap((one) => {
-    const [inUse, kept] = [countOf(one.inUse), countOf(one.kept)];
-    if (inUse === undefined || kept === undefined) return [];
-    const untagged = countOf(one.untagged) ?? (inUse + kept > 0 ? 0 : undefined);
-    if (untagged === undefined) return [];
-    const matched = one.matched === true || inUse + kept > 0;
-    return [{ image: bounded(asText(one.image), maxPattern), matched, inUse, kept, untagged }];
-  });
+function imageCountsOf({ images, units }: NodeGCReportStatus) {
+  const imageGc = units?.find(({ name }) => name === 'imagegc');
+  return {
+    imagesRemovable: images?.removable?.count ?? 0,
+    imageBytesRemovable: images?.removable?.bytes ?? 0,
+    imageBytesFreed: imageGc?.freedBytesTotal ?? 0,
+  };
 }
 
-/** Returns undefined if a list is missing: without it its entries would count as matched. */
+function countsOf({
+  reportTime = '',
+  policy,
+  containers,
+  storageWarningCount = 0,
+  evictionRequestCount = 0,
+}: NodeGCReportStatus) {
+  return {
+    reportedAtMs: parseRfc3339(reportTime),
+    policyUid: policy?.uid ?? '',
+    policyGeneration: policy?.observedGeneration ?? 0,
+    containersRemovable: containers?.removable ?? 0,
+    storageWarnings: storageWarningCount,
+    evictionRequests: evictionRequestCount,
+  };
+}
+
+/** An agent that does not count images without their tag does not know whether all are gone. */
+const removeListOf = ({ removeList = [] }: NodeGCReportStatusImages = {}): readonly RemoveProgress[] =>
+  removeList.flatMap(({ image, matched = false, inUse, kept, untagged }) => {
+    const areLeft = inUse + kept > 0;
+    if (untagged === undefined && !areLeft) return [];
+    return [{ image, matched: matched || areLeft, inUse, kept, untagged: untagged ?? 0 }];
+  });
+
 function unmatchedOf(
-  { images }: Unchecked<NodeGCReportStatus>,
+  { unmatched }: NodeGCReportStatusImages = {},
   share: (indexes: readonly number[]) => readonly number[],
 ): UnmatchedEntries | undefined {
-  const { keep, only, maximumAgeByImage } = asObject(asObject(images).unmatched);
-  if (!Array.isArray(keep) || !Array.isArray(only) || !Array.isArray(maximumAgeByImage)) return undefined;
-  const indexesOf = (list: readonly unknown[]): readonly number[] =>
-    share(list.slice(0, maxIndexes).flatMap((index) => countOf(index) ?? []));
-  return { keep: indexesOf(keep), only: indexesOf(only), maximumAgeByImage: indexesOf(maximumAgeByImage) };
+  if (unmatched === undefined) return undefined;
+  const { keep, only, maximumAgeByImage } = unmatched;
+  return { keep: share(keep), only: share(only), maximumAgeByImage: share(maximumAgeByImage) };
 }
-
-/** Bound of the longest of these lists in crds/. */
-const maxIndexes = 256;
-
-/** Bound of a pattern in crds/. */
-const maxPattern = 512;
-
-/** Bound of both lists in crds/: a longer list was not written by a dustpan agent. */
-const maxRequests = 32;
 
 const none: readonly EvictionRequest[] = Object.freeze([]);
 
-/** The complete requests of a report. Returns `before` if its content is the same. */
+/** The valid requests of a report. Returns `before` if its content is the same. */
 function requestsOf(
-  { evictionRequests }: Unchecked<NodeGCReportStatus>,
+  { evictionRequests = [] }: NodeGCReportStatus,
   before: readonly EvictionRequest[] | undefined,
 ): readonly EvictionRequest[] {
-  const requests = asObjects(evictionRequests)
-    .slice(0, maxRequests)
-    .flatMap((item) => requestOf(item) ?? []);
+  const requests = evictionRequests.flatMap((request) => requestOf(request) ?? []);
   if (requests.length === 0) return none;
   return before !== undefined && JSON.stringify(before) === JSON.stringify(requests) ? before : requests;
 }
 
-/** Returns undefined if any part is missing or invalid: then the controller does not evict. */
-function requestOf(json: Request): EvictionRequest | undefined {
-  const signal = requestSignals.find((one) => one === json.signal);
-  const pod = podOf(json.pod);
-  const observedAtMs = parseRfc3339(asText(json.observedTime));
-  const [observedBytes, limitBytes] = [countOf(json.observedBytes), countOf(json.limitBytes)];
-  if (signal === undefined || pod === undefined || observedAtMs === undefined) return undefined;
-  if (observedBytes === undefined || limitBytes === undefined) return undefined;
-  const subject = bounded(asText(json.subject), bounds.name);
+/** Returns undefined for a request of no known form: then the controller does not evict. */
+function requestOf({
+  observedTime,
+  subject,
+  ...reported
+}: NodeGCReportStatusEvictionRequest): EvictionRequest | undefined {
+  const observedAtMs = parseRfc3339(observedTime);
+  if (observedAtMs === undefined) return undefined;
+  const { shortage, largest, gracePeriodSeconds } = reported;
   const request: EvictionRequest = {
-    pod,
-    signal,
-    observedBytes,
-    limitBytes,
+    ...reported,
     observedAtMs,
     subject: subject === '' ? undefined : subject,
-    shortage: shortageOf(json),
-    largest: largestOf(json),
-    gracePeriodSeconds: countOf(json.gracePeriodSeconds),
+    shortage,
+    largest,
+    gracePeriodSeconds,
   };
-  const isValid = json.shortage === undefined ? isLimitRequest(request) : isPressureRequest(request);
+  const isValid = shortage === undefined ? isLimitRequest(request) : isPressureRequest(request);
   return isValid ? request : undefined;
 }
 
-type Request = Unchecked<NodeGCReportStatusEvictionRequest>;
-
-function shortageOf(json: Request): EvictionRequest['shortage'] {
-  const shortage = asObject(json.shortage);
-  const [available, threshold] = [countOf(shortage.available), countOf(shortage.threshold)];
-  return available === undefined || threshold === undefined ? undefined : { available, threshold };
-}
-
-/** Only for people: an incomplete one is left out. */
-function largestOf(json: Request): EvictionRequest['largest'] {
-  const largest = asObject(json.largest);
-  const [name, amount] = [bounded(asText(largest.name), bounds.name), countOf(largest.amount)];
-  return name === '' || amount === undefined ? undefined : { name, amount };
-}
-
-/** Bounds of the lists in crds/. */
-const maxNamespaces = 64;
-const maxPods = 20;
-
-/** Returns a function that reads the usage in a report; `before` if the report has none: the agent could not measure it. */
-function usageReader() {
-  const names = new SharedValues<string>();
-  const nameOf = (value: unknown): string => names.share(bounded(asText(value), bounds.label));
-  return (
-    { usage: json, reportTime }: Unchecked<NodeGCReportStatus>,
-    before: NamespacesUsage | undefined,
-  ): NamespacesUsage | undefined => {
-    const usage = asObject(json);
-    const times = [usage.measuredTime, reportTime].flatMap((time) => parseRfc3339(asText(time)) ?? []);
-    if (!Array.isArray(usage.namespaces) || times.length === 0) return before;
-    const rest = asObject(usage.otherNamespaces);
-    const namespaces = asObjects(usage.namespaces)
-      .slice(0, maxNamespaces)
-      .flatMap((namespace) => {
-        const bytes = countOf(namespace.bytes);
-        return bytes === undefined ? [] : [{ name: nameOf(namespace.name), bytes }];
-      });
-    const pods = asObjects(usage.pods);
-    return {
-      measuredAtMs: Math.min(...times),
-      namespaces,
-      unlistedAtMostBytes: Math.min(countOf(rest.bytes) ?? 0, ...namespaces.map(({ bytes }) => bytes)),
-      pods: pods.slice(0, maxPods).flatMap((one) => {
-        const bytes = countOf(one.bytes);
-        const name = bounded(asText(one.name), bounds.name);
-        return bytes === undefined ? [] : [{ namespace: nameOf(one.namespace), name, bytes }];
-      }),
-    };
+/** undefined = the agent could not measure it. */
+function usageOf(
+  { usage = {}, reportTime = '' }: NodeGCReportStatus,
+  share: (name: string) => string,
+): NamespacesUsage | undefined {
+  const { measuredTime = '', namespaces, otherNamespaces, pods = [] }: NodeGCReportStatusUsage = usage;
+  const times = [measuredTime, reportTime].flatMap((time) => parseRfc3339(time) ?? []);
+  if (namespaces === undefined || times.length === 0) return undefined;
+  const smallest = namespaces.map(({ bytes }) => bytes);
+  return {
+    measuredAtMs: Math.min(...times),
+    namespaces: namespaces.map(({ name, bytes }) => ({ name: share(name), bytes })),
+    unlistedAtMostBytes: Math.min(otherNamespaces?.bytes ?? 0, ...smallest),
+    pods: pods.map(({ namespace, name, bytes }) => ({ namespace: share(namespace), name, bytes })),
   };
 }
-
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-
-function podOf(json: unknown): EvictionRequest['pod'] | undefined {
-  const pod = asObject<EvictionRequest['pod']>(json);
-  const [namespace, name, uid] = [asText(pod.namespace), asText(pod.name), asText(pod.uid)];
-  const isComplete = isText(namespace, bounds.name) && isText(name, bounds.name) && isText(uid, bounds.uid);
-  return isComplete ? { namespace, name, uid } : undefined;
-}
-
-const isText = (text: string, maxLength: number): boolean => text !== '' && text.length <= maxLength;

@@ -1,12 +1,8 @@
-import type {
-  NodeGCReport,
-  NodeGCReportStatusCondition,
-  NodeGCReportStatusUnit,
-  NodeGCReportStatusUsage,
-  NodeGCReportStatusUsageFileSystem,
-  NodeGCReportStatusUsageNamespace,
+import {
+  readStatus,
+  type NodeGCReport,
+  type NodeGCReportStatusUsage,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { isObject } from '../../api/json.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asText } from '../codec/json.ts';
 import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
@@ -20,19 +16,11 @@ export interface ReportedUsage {
   readonly usage: NodeGCReportStatusUsage | undefined;
 }
 
-/** Reads a NodeGCReport. Its usage is as the schema in crds/ has it: the API server has validated it against that schema. */
 export function reportedUsage(report: unknown): ReportedUsage {
-  const { metadata, status: stored } = asObject<NodeGCReport>(report);
-  const { name } = asObject(metadata);
-  const { reportTime, usage } = asObject(stored);
-  return {
-    node: asText(name),
-    reportTime: asText(reportTime) || undefined,
-    usage: isUsage(usage) ? usage : undefined,
-  };
+  const { metadata, status } = asObject<NodeGCReport>(report);
+  const { reportTime, usage } = readStatus(status);
+  return { node: asText(asObject(metadata).name), reportTime, usage };
 }
-
-const isUsage = (value: unknown): value is NodeGCReportStatusUsage => isObject(value);
 
 export interface ReportWithUsage extends NodeReportFacts {
   readonly reported: ReportedUsage;
@@ -44,71 +32,32 @@ export interface ReportWithUsage extends NodeReportFacts {
 export function reportsWithUsage(): Resource<ReportWithUsage> {
   const { codec } = nodeReportsResource();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json) => {
-    const { usage, ...reported } = reportedUsage(json);
+    const { metadata, status } = asObject<NodeGCReport>(json);
+    const { name, creationTimestamp } = asObject(metadata);
+    const { reportTime, conditions, units, usage } = readStatus(status);
     return {
       ...codec.fromJson(json),
-      reported: { ...reported, usage: usage && possible(usage) },
-      state: stateIn(json),
+      reported: { node: asText(name), reportTime, usage: usage && shownOf(usage) },
+      state: {
+        metadata: { name: asText(name), creationTimestamp: timeOrUnknown(creationTimestamp) },
+        status: { reportTime, conditions, units },
+      },
     };
   });
 }
 
-/** Keeps what a page needs. No server has validated a file of a snapshot: usage without a time, or a list with an impossible value, is unknown. */
-function possible(usage: NodeGCReportStatusUsage): NodeGCReportStatusUsage | undefined {
-  const { measuredTime, unknown, fileSystems, namespaces, otherNamespaces } = usage;
-  if (!isTime(measuredTime)) return undefined;
+/** What a page needs. Usage without a time is unknown. */
+function shownOf({ measuredTime, ...usage }: NodeGCReportStatusUsage): NodeGCReportStatusUsage | undefined {
+  if (measuredTime === undefined) return undefined;
+  const { unknown, fileSystems, namespaces, otherNamespaces } = usage;
   return {
     measuredTime,
-    unknown: asText(unknown) || undefined,
-    fileSystems: isListOf(fileSystems, isFileSystem) ? fileSystems : undefined,
-    namespaces: isListOf(namespaces, isNamespace) ? namespaces : undefined,
+    unknown,
+    fileSystems: fileSystems?.filter(({ capacityBytes }) => capacityBytes > 0),
+    namespaces,
     otherNamespaces,
   };
 }
 
-/** A list with an impossible entry is unknown. */
-function stateIn(json: unknown): NodeGCReport {
-  const { metadata, status: stored } = asObject<NodeGCReport>(json);
-  const { name, creationTimestamp } = asObject(metadata);
-  const { reportTime, conditions, units } = asObject(stored);
-  return {
-    metadata: { name: asText(name), creationTimestamp: timeOrUnknown(creationTimestamp) },
-    status: {
-      reportTime: timeOrUnknown(reportTime),
-      conditions: isListOf(conditions, isCondition) ? conditions : undefined,
-      units: isListOf(units, isUnit) ? units : undefined,
-    },
-  };
-}
-
-const timeOrUnknown = (value: unknown): string | undefined => (isTime(value) ? value : undefined);
-
-const isCondition = (value: unknown): value is NodeGCReportStatusCondition =>
-  isObject(value) &&
-  ['type', 'status', 'reason', 'message'].every((field) => typeof value[field] === 'string') &&
-  isTime(value['lastTransitionTime']);
-
-const isUnit = (value: unknown): value is NodeGCReportStatusUnit =>
-  isObject(value) && typeof value['result'] === 'string' && isTime(value['lastPassTime']);
-
-const isTime = (value: unknown): value is string => parseRfc3339(asText(value)) !== undefined;
-
-const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
-  Array.isArray(value) && value.every(isItem);
-
-const isFileSystem = (value: unknown): value is NodeGCReportStatusUsageFileSystem =>
-  isObject(value) &&
-  (value['name'] === 'nodefs' || value['name'] === 'imagefs') &&
-  areSizes(value, ['availableBytes', 'capacityBytes', 'usedBytes']) &&
-  value['capacityBytes'] !== 0;
-
-const isNamespace = (value: unknown): value is NodeGCReportStatusUsageNamespace =>
-  isObject(value) && asText(value['name']) !== '' && areSizes(value, ['bytes']);
-
-/** Whether all sizes and times are possible, and these sizes are there. A field of a newer agent may be anything. */
-const areSizes = (value: Readonly<Record<string, unknown>>, required: readonly string[]): boolean =>
-  required.every((field) => field in value) &&
-  Object.entries(value).every(([field, one]) => {
-    if (field.endsWith('Time')) return isTime(one);
-    return !/bytes/i.test(field) || (Number.isSafeInteger(one) && Number(one) >= 0);
-  });
+const timeOrUnknown = (value: unknown): string | undefined =>
+  parseRfc3339(asText(value)) === undefined ? undefined : asText(value);

@@ -39,22 +39,12 @@ test.each([
 });
 
 test.each([
-  { name: 'no fields', over: 'nonsense' },
-  { name: 'no pod', over: { pod: undefined } },
-  { name: 'no UID', over: { pod: { ...request.pod, uid: undefined } } },
-  { name: 'an endless UID', over: { pod: { ...request.pod, uid: 'x'.repeat(129) } } },
+  { name: 'no required field', over: { pod: undefined } },
   { name: 'an unknown signal', over: { signal: 'memory.available' } },
-  { name: 'an invalid time', over: { observedTime: '2026-02-30T00:00:00Z' } },
-  { name: 'no bytes', over: { observedBytes: '130' } },
-  { name: 'negative bytes', over: { observedBytes: -1 } },
-  { name: 'an inexact limit', over: { limitBytes: 2 ** 60 } },
+  { name: 'an impossible time', over: { observedTime: '2026-02-30T00:00:00Z' } },
+  { name: 'a limit without a size', over: { limitBytes: -1 } },
 ])('ignores a request with $name, and reads the others', ({ over }) => {
-  const bad = typeof over === 'string' ? over : { ...request, ...over };
-  expect(codec.fromJson(report([bad, request])).requests).toEqual([facts]);
-});
-
-test('reads at most as many requests as an agent lists', () => {
-  expect(codec.fromJson(report(Array.from({ length: 40 }, () => request))).requests).toHaveLength(32);
+  expect(codec.fromJson(report([{ ...request, ...over }, request])).requests).toEqual([facts]);
 });
 
 test('the entries that match no image are unknown without each list', () => {
@@ -62,7 +52,6 @@ test('the entries that match no image are unknown without each list', () => {
     codec.fromJson({ ...stored, status: { images: { unmatched } } }).unmatched;
   const lists = { keep: [1], only: [2], maximumAgeByImage: [] };
   expect(reading(lists)).toEqual(lists);
-  expect(reading({ ...lists, keep: Array.from({ length: 300 }, (_, i) => i) })?.keep).toHaveLength(256);
   for (const name of Object.keys(lists)) expect(reading({ ...lists, [name]: undefined })).toBeUndefined();
 });
 
@@ -77,13 +66,20 @@ test('reuses the list of requests while its content is the same', () => {
   expect(codec.fromJson(report([], '4'), known).requests).toEqual([]);
 });
 
+const pass = { lastPassTime: '2026-01-01T00:00:00Z', result: 'Idle' };
 const stored = {
   metadata: { name: 'node-1', uid: 'r1', resourceVersion: '5' },
   status: {
     reportTime: '2026-01-01T00:00:00Z',
     policy: { name: 'p', uid: 'p1', observedGeneration: 3 },
     conditions: Object.entries({ Degraded: 'True', KeepListAtRisk: 'False', Holding: 'True' }).map(
-      ([type, status]) => ({ type, status }),
+      ([type, status]) => ({
+        type,
+        status,
+        reason: 'R',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      }),
     ),
     images: {
       removable: { count: 2, bytes: 200 },
@@ -100,8 +96,8 @@ const stored = {
     },
     containers: { removable: 4 },
     units: [
-      { name: 'containergc', freedBytesTotal: 1 },
-      { name: 'imagegc', freedBytesTotal: 50 },
+      { ...pass, name: 'containergc', freedBytesTotal: 1 },
+      { ...pass, name: 'imagegc', freedBytesTotal: 50 },
     ],
     storageWarningCount: 6,
     evictionRequestCount: 7,
@@ -181,14 +177,5 @@ describe('the usage of namespaces and pods', () => {
   ])('unlisted namespaces use at most $name', ({ rest, expected }) => {
     const facts = kept.fromJson(using({ otherNamespaces: { count: 2, bytes: rest } }));
     expect(facts.usage?.unlistedAtMostBytes).toBe(expected);
-  });
-
-  test('has no invalid sizes, and no more entries than an agent lists', () => {
-    const bad = [{ name: 'a', bytes: -1 }, { name: 'b' }, 7];
-    const many = Array.from({ length: 100 }, (_, i) => ({ namespace: `n${i}`, name: `n${i}`, bytes: i }));
-    const none = { namespaces: [], pods: [] };
-    expect(kept.fromJson(using({ namespaces: bad, pods: bad })).usage).toMatchObject(none);
-    const { namespaces, pods } = kept.fromJson(using({ namespaces: many, pods: many })).usage ?? {};
-    expect([namespaces?.length, pods?.length]).toEqual([64, 20]);
   });
 });

@@ -27,55 +27,28 @@ test.each([
   expect(read(usage).reported).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
 });
 
-test.each<{ readonly name: string; readonly lists: Partial<Record<'fileSystems' | 'namespaces', unknown>> }>([
-  { name: 'file systems that are no list', lists: { fileSystems: { 0: disk } } },
-  { name: 'markup as a name', lists: { fileSystems: [{ ...disk, name: '<b>nodefs</b>' }] } },
-  { name: 'a file system without a size', lists: { fileSystems: [{ name: 'nodefs', capacityBytes: 100 }] } },
-  { name: 'a negative size', lists: { fileSystems: [{ ...disk, logsBytes: -1 }] } },
-  { name: 'an empty file system', lists: { fileSystems: [{ ...disk, capacityBytes: 0 }] } },
-  { name: 'a time that is none', lists: { fileSystems: [{ ...disk, fullTime: '<script>' }] } },
-  { name: 'a namespace without a name', lists: { namespaces: [{ pods: 1, bytes: 1 }] } },
-  { name: 'a negative size of one', lists: { namespaces: [namespace, { ...namespace, bytes: -1 }] } },
-])('with $name the list is unknown, the other is not', ({ lists }) => {
-  const usable = { fileSystems: [disk], namespaces: [namespace] };
-  const unknown = Object.fromEntries(Object.keys(lists).map((name) => [name, undefined]));
-  const { usage } = read({ measuredTime, ...usable, ...lists }).reported;
-  expect(usage).toMatchObject({ ...usable, ...unknown });
+test('a file system without a size of its own is left out', () => {
+  const { usage } = read({ measuredTime, fileSystems: [disk, { ...disk, capacityBytes: 0 }] }).reported;
+  expect(usage?.fileSystems).toEqual([disk]);
 });
 
-const condition = { type: 'Degraded', status: 'True', reason: 'PassFailed', message: 'it failed' };
-const lists = {
-  conditions: [{ ...condition, lastTransitionTime: measuredTime }],
-  units: [{ name: 'imagegc', result: 'Failed', lastPassTime: measuredTime }],
-};
-const unknownConditions = { ...lists, conditions: undefined };
-const unknownUnits = { ...lists, units: undefined };
-
-test.each<readonly [string, object, object]>([
-  ['all', lists, lists],
-  ['no conditions', { units: lists.units }, unknownConditions],
-  ['a condition without a time', { ...lists, conditions: [condition] }, unknownConditions],
-  ['a condition that is no object', { ...lists, conditions: ['x'] }, unknownConditions],
-  [
-    'a condition without a message',
-    { ...lists, conditions: [{ ...condition, message: 1 }] },
-    unknownConditions,
-  ],
-  ['units that are no list', { ...lists, units: {} }, unknownUnits],
-  ['a unit without a time', { ...lists, units: [{ result: 'Idle', lastPassTime: 'now' }] }, unknownUnits],
-  ['a unit that is no object', { ...lists, units: [3] }, unknownUnits],
-])('the state in a report with %s', (_, status, expected) => {
-  const report = {
-    metadata: { name: 'node-1', uid: 'r1', creationTimestamp: 'never' },
-    status: { ...status, reportTime: measuredTime },
+test('has the state of the node: its conditions, its units and their times', () => {
+  const state = {
+    reportTime: measuredTime,
+    conditions: [
+      {
+        type: 'Degraded',
+        status: 'True',
+        reason: 'R',
+        message: 'it failed',
+        lastTransitionTime: measuredTime,
+      },
+    ],
+    units: [{ name: 'imagegc', result: 'Failed', lastPassTime: measuredTime }],
   };
-  expect(codec.fromJson(report).state).toEqual({
+  const metadata = { name: 'node-1', uid: 'r1', creationTimestamp: 'never' };
+  expect(codec.fromJson({ metadata, status: { ...state, images: {} } }).state).toEqual({
     metadata: { name: 'node-1', creationTimestamp: undefined },
-    status: { ...expected, reportTime: measuredTime },
+    status: state,
   });
-});
-
-test('a field of a newer agent does no harm', () => {
-  const newer = { ...disk, mountpoint: '/var', snapshotter: { name: 'zfs' } };
-  expect(read({ measuredTime, fileSystems: [newer] }).reported.usage?.fileSystems).toEqual([newer]);
 });
