@@ -1,14 +1,19 @@
 import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { isStale } from '../../api/report/fresh.ts';
+import { isFresh, isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import { isLed, whyNoAgents, type Controller, type Workload } from '../../evaluation/installation/facts.ts';
+import {
+  isHeld,
+  isLed,
+  whyNoAgents,
+  type Controller,
+  type Workload,
+} from '../../evaluation/installation/facts.ts';
 import { excludedNodes } from '../../evaluation/installation/problems.ts';
 import { sum } from '../../runtime/sum.ts';
 import { fullestFirst } from '../top/rows.ts';
-import { signsOf, type Signs } from '../../evaluation/installation/signs.ts';
 import {
   earliest,
   isOfInstallation,
@@ -84,6 +89,48 @@ function verdictOf({ installation, nodes }: StatusFacts, trouble: readonly Troub
   return trouble.some(isOfPart) ? 'WorksInPart' : 'Works';
 }
 
+/** What shows that dustpan works although its Deployment or its DaemonSet was not found: another installer may not label them, and the reader may not see them. */
+interface Signs {
+  /** undefined = nothing shows it, or the Deployment was found. */
+  readonly controller: string | undefined;
+  readonly agents: string | undefined;
+}
+
+function signsOf({ policies = [], reports = [], installation }: StatusFacts, now: Date): Signs {
+  const { controllers, agents, clusterLease } = installation;
+  const hasController = controllers !== undefined && controllers.length > 0;
+  const sign = hasController ? undefined : signOfController(clusterLease, policies, now);
+  const controller = sign && `${notFound('Deployment', controllers)}, but ${sign}`;
+  const reporting = reports.filter(({ status }) => isRecent(status?.reportTime, now)).length;
+  const hasAgents = agents !== undefined && agents.length > 0;
+  // Reports alone remain after an uninstallation.
+  const isAlone = !hasController && controller === undefined;
+  if (hasAgents || isAlone || reporting === 0) return { controller, agents: undefined };
+  const nodes = reporting === 1 ? 'an agent has' : `agents of ${reporting} nodes have`;
+  return {
+    controller,
+    agents: `${notFound('DaemonSet', agents)}, but ${nodes} reported in the last ${staleMinutes} minutes`,
+  };
+}
+
+const notFound = (kind: Workload['kind'], listed: readonly Workload[] | undefined): string =>
+  listed === undefined ? `the ${kind} of dustpan cannot be read` : `no ${kind} of dustpan was found`;
+
+/** The Lease of the cluster, where there is one and it may be read: after an uninstallation the last passes are still recent. */
+function signOfController(
+  lease: StatusFacts['installation']['clusterLease'],
+  policies: NonNullable<StatusFacts['policies']>,
+  now: Date,
+): string | undefined {
+  if (typeof lease === 'object') return isHeld(lease) ? 'a controller holds the Lease' : undefined;
+  return policies.some(({ status }) => isRecent(status?.lastPassTime, now))
+    ? `a controller has ended a pass in the last ${staleMinutes} minutes`
+    : undefined;
+}
+
+const isRecent = (time: string | undefined, now: Date): boolean =>
+  time !== undefined && isFresh(Date.parse(time), now);
+
 const workloadRow = ({ namespace, name, version, createdTime, desired, ready }: Workload) => ({
   namespace,
   name,
@@ -95,12 +142,12 @@ const workloadRow = ({ namespace, name, version, createdTime, desired, ready }: 
 
 function controllerRow(controller: Controller) {
   const { lease, waitsFor } = controller;
-  const isHeld = typeof lease === 'object' && lease.holder !== '' && waitsFor === undefined;
+  const isLeading = typeof lease === 'object' && lease.holder !== '' && waitsFor === undefined;
   return {
     ...workloadRow(controller),
     /** null = none, or not known. */
-    leader: isHeld ? lease.holder : null,
-    leaderSince: isHeld ? lease.acquiredTime : null,
+    leader: isLeading ? lease.holder : null,
+    leaderSince: isLeading ? lease.acquiredTime : null,
   };
 }
 

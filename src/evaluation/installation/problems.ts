@@ -13,14 +13,15 @@ import {
   type Workload,
 } from './facts.ts';
 
-/** Something of the installation that keeps dustpan from working. */
-export interface InstallationProblem {
-  readonly kind: 'Installation' | 'Controller' | 'Agent' | 'CRD' | 'AdmissionPolicy' | 'Blocked';
+/** Something that needs attention. */
+export interface Problem {
+  readonly kind:
+    'Installation' | 'Controller' | 'Agent' | 'CRD' | 'AdmissionPolicy' | 'Blocked' | 'GCPolicy' | 'Node';
   /** The objects that have it; of agents, their nodes where they are known. */
   readonly names: readonly string[];
   readonly reason: string;
   readonly message: string;
-  /** What mends it. */
+  /** What mends it, or shows more. */
   readonly command: string;
   /** RFC 3339; undefined = not known. */
   readonly since?: string | undefined;
@@ -38,7 +39,7 @@ export function installationProblems(
   found: Installation,
   now: Date,
   isLedUnseen: boolean,
-): readonly InstallationProblem[] {
+): readonly Problem[] {
   const { controllers = [], agents = [], unread } = found;
   const isWholeCluster = !unread.some((what) => /^(deployments|daemonsets) of all namespaces$/.test(what));
   const hasNoController = controllers.length === 0 && isWholeCluster && !isLedUnseen;
@@ -54,7 +55,7 @@ export function installationProblems(
 }
 
 /** Agents of two releases that select the same nodes. Other selectors may select different nodes. */
-function severalAgents(agents: readonly Workload[]): readonly InstallationProblem[] {
+function severalAgents(agents: readonly Workload[]): readonly Problem[] {
   const bySelector = Map.groupBy(agents, ({ nodeSelector }) =>
     JSON.stringify(Object.entries(nodeSelector).toSorted()),
   );
@@ -72,7 +73,7 @@ function severalAgents(agents: readonly Workload[]): readonly InstallationProble
   });
 }
 
-function notInstalled({ kinds }: Installation): InstallationProblem {
+function notInstalled({ kinds }: Installation): Problem {
   const rest = kinds.some(({ isInstalled }) => isInstalled)
     ? ' Its CRDs are still there, with their policies. If kubectl applied them, add --take-ownership.'
     : '';
@@ -85,8 +86,8 @@ function notInstalled({ kinds }: Installation): InstallationProblem {
   };
 }
 
-function missingKinds({ kinds }: Installation): readonly InstallationProblem[] {
-  return kinds.flatMap(({ name, isInstalled, unservedVersions }): readonly InstallationProblem[] => {
+function missingKinds({ kinds }: Installation): readonly Problem[] {
+  return kinds.flatMap(({ name, isInstalled, unservedVersions }): readonly Problem[] => {
     const names = [`${name}.gc.dustpan.dev`];
     if (!isInstalled) {
       const message = 'The kind is not installed: without it dustpan removes nothing.';
@@ -100,7 +101,7 @@ function missingKinds({ kinds }: Installation): readonly InstallationProblem[] {
   });
 }
 
-function noController(agents: readonly Workload[]): InstallationProblem {
+function noController(agents: readonly Workload[]): Problem {
   const release = agents[0] ?? { namespace: 'dustpan-system', instance: 'dustpan' };
   return {
     kind: 'Controller',
@@ -112,7 +113,7 @@ function noController(agents: readonly Workload[]): InstallationProblem {
 }
 
 /** Only beside a Deployment of the chart: it says whether agents are left out on purpose. */
-function noAgents({ controllers = [], agents }: Installation): readonly InstallationProblem[] {
+function noAgents({ controllers = [], agents }: Installation): readonly Problem[] {
   const [controller] = controllers;
   if (controller === undefined || agents?.length !== 0 || whyNoAgents({ controllers, agents }) !== undefined)
     return [];
@@ -127,11 +128,7 @@ function noAgents({ controllers = [], agents }: Installation): readonly Installa
   ];
 }
 
-function ofController(
-  controller: Controller,
-  found: Installation,
-  now: Date,
-): readonly InstallationProblem[] {
+function ofController(controller: Controller, found: Installation, now: Date): readonly Problem[] {
   const { namespace, name, desired, ready, lease, createdTime } = controller;
   const names = [`${namespace}/${name}`];
   if (desired === 0) {
@@ -156,7 +153,7 @@ function ofController(
   return [{ kind: 'Controller', names, reason: 'NoLeader', message, command, since }];
 }
 
-function anotherActs(controller: Controller, other: string): InstallationProblem {
+function anotherActs(controller: Controller, other: string): Problem {
   const { namespace, name } = controller;
   return {
     kind: 'Controller',
@@ -167,7 +164,7 @@ function anotherActs(controller: Controller, other: string): InstallationProblem
   };
 }
 
-function ofAgents(agents: Workload, found: Installation, now: Date): readonly InstallationProblem[] {
+function ofAgents(agents: Workload, found: Installation, now: Date): readonly Problem[] {
   const { namespace, name, desired, ready } = agents;
   const refused = withoutRights(agents, found);
   if (refused.length > 0) return refused;
@@ -179,7 +176,7 @@ function ofAgents(agents: Workload, found: Installation, now: Date): readonly In
   }));
 }
 
-function withoutRights(workload: Workload, found: Installation): readonly InstallationProblem[] {
+function withoutRights(workload: Workload, found: Installation): readonly Problem[] {
   const { namespace, serviceAccount, name } = workload;
   const lacked = lackedBy(workload, found);
   if (!lacked.some(isIndispensable)) return [];
@@ -227,7 +224,7 @@ export function excludedNodes({
   return [...groups].map(([why, group]) => ({ why, names: group.map(({ node }) => node.name).toSorted() }));
 }
 
-function unpinned(agents: Workload, { admissionPolicies }: Installation): readonly InstallationProblem[] {
+function unpinned(agents: Workload, { admissionPolicies }: Installation): readonly Problem[] {
   const names = agents.admissionPolicies.filter((one) => admissionPolicies?.includes(one) === false);
   if (names.length === 0) return [];
   const message =
@@ -246,7 +243,7 @@ const podsOf = ({ pods }: Installation, workload: Workload): readonly OwnPod[] =
 
 const componentOf = ({ kind }: Workload): string => (kind === 'Deployment' ? 'controller' : 'agent');
 
-type Cause = Pick<InstallationProblem, 'reason' | 'message' | 'command' | 'since'>;
+type Cause = Pick<Problem, 'reason' | 'message' | 'command' | 'since'>;
 
 /** The causes for which pods of a workload are missing or not ready, with their nodes. */
 function groupedCauses(workload: Workload, pods: readonly OwnPod[], found: Installation, now: Date) {
@@ -396,7 +393,7 @@ export function blockedWork(
   { blocked, nodes }: Pick<Installation, 'blocked' | 'nodes'>,
   requested: ReadonlySet<string> | undefined,
   now: Date,
-): readonly InstallationProblem[] {
+): readonly Problem[] {
   // Whoever may create Events chooses the names in them.
   const recent = blocked.filter(
     ({ time, namespace, name }) =>

@@ -8,14 +8,8 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
-import {
-  blockedWork,
-  commandThatGrants,
-  installationProblems,
-  type InstallationProblem,
-} from './problems.ts';
-import { whyNoAgents, type Installation } from './facts.ts';
-import { troubledNodes } from './nodes.ts';
+import { blockedWork, commandThatGrants, installationProblems, type Problem } from './problems.ts';
+import { whyNoAgents, type Installation, type OwnNode } from './facts.ts';
 
 /** What is read. undefined = it may not be read; `installation.unread` says so. */
 export interface StatusFacts {
@@ -28,7 +22,7 @@ export interface StatusFacts {
 
 /** One problem, with every object that has it. */
 export interface Trouble {
-  readonly kind: 'GCPolicy' | 'Node' | InstallationProblem['kind'];
+  readonly kind: Problem['kind'];
   readonly names: readonly string[];
   /** The reason of the condition, or a reason of this command. */
   readonly reason: string;
@@ -59,37 +53,32 @@ const severities = [
   'Behind',
 ] as const;
 
-interface Found {
-  readonly severity: (typeof severities)[number];
-  readonly reason: string;
-  readonly message: string;
-  readonly since?: string | undefined;
+type Severity = (typeof severities)[number];
+
+interface Ranked extends Problem {
+  readonly severity: Severity;
+  /** When the report that shows it was written. */
   readonly reportTime?: string | undefined;
-  /** What mends it, or shows more. */
-  readonly command: string;
 }
 
-interface Named extends Found {
-  readonly kind: Trouble['kind'];
-  readonly name: string;
-}
+/** Without the object that has it. */
+type Found = Omit<Ranked, 'kind' | 'names'>;
+
+const ranked = (severity: Severity, problems: readonly Problem[]): readonly Ranked[] =>
+  problems.map((problem) => ({ ...problem, severity }));
 
 /** All problems, worst first; the same problem of several objects is listed once. `isLedUnseen`: a controller works whose Deployment was not found. */
 export function troublesOf(facts: StatusFacts, isLedUnseen: boolean, now: Date): readonly Trouble[] {
-  const { policies, reports, installation } = facts;
-  const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
-  const ranked = rankPolicies(read.map(({ parsed }) => parsed)).filter(isValid);
+  const { policies = [], reports, installation } = facts;
+  const read = policies.map((stored) => ({ stored, parsed: parsePolicy(stored) }));
+  const valid = rankPolicies(read.map(({ parsed }) => parsed)).filter(isValid);
   const late = whyNoAgents(installation) === undefined ? lateNodes(facts, now) : () => 0;
-  const all: readonly Named[] = [
-    ...installationProblems(installation, now, isLedUnseen).flatMap(({ names, ...problem }) =>
-      names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
-    ),
-    ...blockedWork(installation, requestedBy(reports), now).flatMap(({ names, ...problem }) =>
-      names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
-    ),
+  const all: readonly Ranked[] = [
+    ...ranked('Installation', installationProblems(installation, now, isLedUnseen)),
+    ...ranked('Blocked', blockedWork(installation, requestedBy(reports), now)),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, late, installation, now }).map(
-        (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
+      ofPolicy(stored, parsed, { valid, late, installation, now }).map(
+        (found) => ({ ...found, kind: 'GCPolicy', names: [nameOf(stored)] }) as const,
       ),
     ),
     ...ofNodes(facts, now),
@@ -104,24 +93,41 @@ export const nodeTroubles = (facts: NodesFacts, now: Date): readonly Trouble[] =
   grouped(ofNodes(facts, now));
 
 interface NodesFacts extends Pick<StatusFacts, 'reports'> {
-  readonly nodes: Parameters<typeof troubledNodes>[0];
+  readonly nodes: readonly Omit<OwnNode, 'labels'>[] | undefined;
 }
 
 /** By the nodes' own objects, and by the reports of their agents. */
-const ofNodes = ({ nodes, reports = [] }: NodesFacts, now: Date): readonly Named[] => [
-  ...troubledNodes(nodes).map((one) => ({ ...one, kind: 'Node', severity: 'NodeState' }) as const),
-  ...reports.flatMap((report) =>
-    ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
-  ),
-];
+const ofNodes = ({ nodes = [], reports = [] }: NodesFacts, now: Date): readonly Ranked[] =>
+  [
+    ...nodes.map((node) => ({ name: node.name, problems: ofNode(node) })),
+    ...reports.map((report) => ({ name: nameOf(report), problems: ofReport(report, now) })),
+  ].flatMap(({ name, problems }) =>
+    problems.map((found) => ({ ...found, kind: 'Node', names: [name] }) as const),
+  );
 
 /** Worst first; the same problem of several objects is listed once. */
-function grouped(shown: readonly Named[]): readonly Trouble[] {
+function grouped(problems: readonly Ranked[]): readonly Trouble[] {
   const groups = Map.groupBy(
-    shown.toSorted((a, b) => rank(a) - rank(b)),
+    problems.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
     ({ severity, kind, reason, message }) => JSON.stringify([severity, kind, reason, message]),
   );
   return [...groups.values()].flatMap(troubleOf);
+}
+
+function troubleOf(group: readonly Ranked[]): readonly Trouble[] {
+  const byName = group
+    .flatMap(({ names, ...problem }) => names.map((name) => ({ ...problem, name })))
+    .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  // The command is that of the first name.
+  return byName.slice(0, 1).map(({ kind, reason, message, command }) => ({
+    kind,
+    reason,
+    message,
+    command,
+    names: byName.map(({ name }) => name),
+    since: earliest(group.map(({ since }) => since)),
+    reportTime: earliest(group.map(({ reportTime }) => reportTime)),
+  }));
 }
 
 /** The UIDs of the pods whose eviction the nodes request; undefined = not all are known. */
@@ -135,21 +141,6 @@ function requestedBy(reports: readonly NodeGCReport[] | undefined): ReadonlySet<
 }
 
 const nameOf = ({ metadata }: GCPolicy | NodeGCReport): string => metadata?.name ?? '';
-const rank = ({ severity }: Found): number => severities.indexOf(severity);
-
-function troubleOf(group: readonly Named[]): readonly Trouble[] {
-  const byName = group.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-  // The command is that of the first name.
-  return byName.slice(0, 1).map(({ kind, reason, message, command }) => ({
-    kind,
-    reason,
-    message,
-    command,
-    names: byName.map(({ name }) => name),
-    since: earliest(group.map(({ since }) => since)),
-    reportTime: earliest(group.map(({ reportTime }) => reportTime)),
-  }));
-}
 
 /** The first of RFC 3339 times; null = none is known. */
 export const earliest = (times: readonly (string | null | undefined)[]): string | null =>
@@ -159,8 +150,8 @@ export const earliest = (times: readonly (string | null | undefined)[]): string 
 const freshMs = 60_000;
 
 interface PolicyContext {
-  /** The valid policies. */
-  readonly ranked: readonly Policy[];
+  /** By rank. */
+  readonly valid: readonly Policy[];
   readonly late: LateNodes;
   readonly installation: Installation;
   readonly now: Date;
@@ -169,7 +160,7 @@ interface PolicyContext {
 function ofPolicy(
   policy: GCPolicy,
   parsed: Policy | InvalidPolicy,
-  { ranked, late, installation, now }: PolicyContext,
+  { valid, late, installation, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -188,14 +179,7 @@ function ofPolicy(
     ...found('PolicyDegraded', degraded, grant ?? describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
-    ...shadowed(
-      policy,
-      parsed,
-      ranked.slice(
-        0,
-        ranked.findIndex(({ name }) => name === parsed.name),
-      ),
-    ),
+    ...shadowed(policy, parsed, valid),
     ...doubts(conditionOf(conditions, 'Accepted', 'True'), edit),
     ...unseen(policy, now),
     ...behind(policy, { late, now }),
@@ -209,9 +193,10 @@ const doubts = (accepted: Condition | undefined, command: string): readonly Foun
     : [{ severity: 'Held', reason: accepted.reason, message: accepted.message, command }];
 
 /** By the last status, too: an empty selection may be meant. */
-function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]): readonly Found[] {
+function shadowed({ status }: GCPolicy, policy: Policy, valid: readonly Policy[]): readonly Found[] {
   const governs = (status?.pods?.governed ?? 0) > 0 || (status?.nodes?.desired ?? 0) > 0;
-  const names = shadowedBy(policy, above);
+  const rank = valid.findIndex(({ name }) => name === policy.name);
+  const names = shadowedBy(policy, valid.slice(0, rank));
   if (governs || names.length === 0) return [];
   const message = `It governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything.`;
   return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
@@ -273,7 +258,41 @@ function changedTime({ metadata }: GCPolicy): string | undefined {
     .toSorted((a, b) => Date.parse(b) - Date.parse(a))[0];
 }
 
-function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
+/** The node lifecycle controller of Kubernetes keeps a taint for each condition. */
+const pressures: readonly (readonly [taint: string, reason: string, message: string])[] = [
+  [
+    'node.kubernetes.io/disk-pressure',
+    'DiskPressure',
+    'The kubelet is short of disk: it evicts pods and removes unused images, whatever the policies say.',
+  ],
+  [
+    'node.kubernetes.io/memory-pressure',
+    'MemoryPressure',
+    'The kubelet is short of memory: it evicts pods, whatever the policies say.',
+  ],
+  [
+    'node.kubernetes.io/pid-pressure',
+    'PIDPressure',
+    'The kubelet is short of process IDs: it evicts pods, whatever the policies say.',
+  ],
+];
+
+function ofNode({ name, ready, readyChangedAtMs, taintKeys }: Omit<OwnNode, 'labels'>): readonly Found[] {
+  const common = { severity: 'NodeState', command: `kubectl describe node ${name}` } as const;
+  const notReady = {
+    ...common,
+    reason: 'NotReady',
+    message:
+      'The kubelet or its container runtime does not work, or the node is cut off: the values of its report are old, and nothing may be removed there.',
+    since: readyChangedAtMs === undefined ? undefined : new Date(readyChangedAtMs).toISOString(),
+  };
+  const short = pressures
+    .filter(([taint]) => taintKeys.includes(taint))
+    .map(([, reason, message]) => ({ ...common, reason, message }));
+  return ready ? short : [notReady, ...short];
+}
+
+function ofReport(report: NodeGCReport, now: Date): readonly Found[] {
   const { metadata, status } = report;
   const { conditions } = status ?? {};
   const since = status?.reportTime ?? metadata?.creationTimestamp;

@@ -10,7 +10,7 @@ import {
   blockedWork,
   excludedNodes,
   installationProblems,
-  type InstallationProblem,
+  type Problem,
 } from '../../../../src/evaluation/installation/problems.ts';
 import { controllerRights, leaseRight } from '../../../../src/api/policy/needs.ts';
 import { clusterLease } from '../../../../src/kube/lease/cluster-leader.ts';
@@ -159,7 +159,7 @@ const blocked = [
 const podOf = (name: string, over: Parameters<typeof anyPod>[1]) =>
   anyPod(name, { uid: `uid-${name}`, ...over });
 
-const textOf = ({ kind, names, reason, message, command }: InstallationProblem): string =>
+const textOf = ({ kind, names, reason, message, command }: Problem): string =>
   `${kind} ${names.join(', ')}: ${reason}\n  ${message}\n  ${command}\n`;
 
 test('the problems of the installation, and what holds up removals, are those of the file', async () => {
