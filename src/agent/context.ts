@@ -1,5 +1,6 @@
 import type { ObjectRef } from '../api/event-refs.ts';
 import type { NodeGovernance } from '../api/policy/node-governance.ts';
+import type { NodePassReport } from '../gc/pass.ts';
 import type { ContainerRuntime } from '../cri/runtime.ts';
 import type { UnitMetrics } from '../gc/metrics.ts';
 import type { LiveNode } from '../kube/actions/live-reads.ts';
@@ -16,6 +17,8 @@ export interface UnitContext {
   readonly clock: Clock;
   readonly metrics: UnitMetrics;
   readonly log: Logger;
+  /** Called at the end of each pass, after the unit has replaced its inventory. */
+  readonly onPass: (report: NodePassReport) => void;
 }
 
 /** What each unit has that removes objects itself. */

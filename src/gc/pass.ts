@@ -210,9 +210,6 @@ export interface LastRemoved {
   readonly others: readonly NodeGCReportStatusContainersLastRemovedItem[];
 }
 
-/** Called at the end of a pass. `inventory` undefined = the node could not be observed. */
-export type OnPass<I, R> = (report: NodePassReport, inventory: I | undefined, lastRemoved: R) => void;
-
 /** The report of one pass of a unit of the agent; `results` undefined = the pass was not to remove anything. */
 export const passReport = (
   { unit, at, result, message }: Pick<NodePassReport, 'unit' | 'at' | 'result' | 'message'>,

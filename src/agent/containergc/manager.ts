@@ -15,7 +15,7 @@ import {
   type PlannedRemovals,
 } from './act.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
-import type { LastRemoved, OnPass } from '../../gc/pass.ts';
+import type { LastRemoved } from '../../gc/pass.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import {
   type ContainerGcFacts,
@@ -44,8 +44,6 @@ import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
   readonly own: ContainerGcMetrics;
-  /** `inventory` is undefined when the node could not be observed. */
-  readonly onPass: OnPass<ContainerInventory, LastRemoved['others']>;
 }
 
 /** Removes the dead containers, sandboxes and logs that are due by the policy of this node, and reports each pass. */
@@ -58,7 +56,9 @@ export class ContainerGcManager {
   readonly #failures = containerFailures();
   readonly #late: LateRemovals<ContainerRemoval>;
   #logHistory: LogHistory = noLogs.history;
-  #lastRemoved: LastRemoved['others'] = [];
+  /** What the last pass has found; undefined = the node could not be observed. */
+  inventory: ContainerInventory | undefined;
+  lastRemoved: LastRemoved['others'] = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
@@ -97,7 +97,8 @@ export class ContainerGcManager {
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, errorLine(error), outcome));
     const report = reportOf(outcome, clock.now(), message);
-    onPass(this.#late.addedTo(report), inventory, this.#lastRemoved);
+    this.inventory = inventory;
+    onPass(this.#late.addedTo(report));
     signal.throwIfAborted();
     return outcome;
   }
@@ -190,7 +191,7 @@ export class ContainerGcManager {
   }
 
   #removed(removal: ContainerRemoval, freedBytes: number): void {
-    this.#lastRemoved = withRemoved(this.#lastRemoved, removal, freedBytes, this.#deps.clock.now());
+    this.lastRemoved = withRemoved(this.lastRemoved, removal, freedBytes, this.#deps.clock.now());
   }
 
   async #inspect(

@@ -9,7 +9,7 @@ import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
-import { passReport, type Reporting, type LastRemoved, type OnPass } from '../../gc/pass.ts';
+import { passReport, type Reporting, type LastRemoved } from '../../gc/pass.ts';
 import type { ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
@@ -50,8 +50,6 @@ export interface ImageGcDeps extends RemoverContext {
   /** Bytes of all container logs; called only when removing images does not free enough. */
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly own: ImageGcMetrics;
-  /** `inventory` is undefined when the images could not be listed. */
-  readonly onPass: OnPass<ImageInventory, LastRemoved['images']>;
 }
 
 /** A relief, after a pass over containers for it. */
@@ -73,10 +71,16 @@ export class ImageGcManager {
   #matched: ReadonlySet<string> = new Set();
   /** `rulesId` of the policy whose hold was recorded last. */
   #heldOf: string | undefined;
+  /** The images that the last pass has left; undefined = they could not be listed. */
+  inventory: ImageInventory | undefined;
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
     this.#late = new LateRemovals(deps.clock);
+  }
+
+  get lastRemoved(): LastRemoved['images'] {
+    return lastRemoved(this.#state);
   }
 
   /** One pass: observe, plan, act. Rejects, after its report, when it failed. */
@@ -127,7 +131,8 @@ export class ImageGcManager {
     }
     const { result, message = stateTrouble } = outcome;
     const report = passReport({ unit: 'imagegc', at: clock.now(), result, message }, results);
-    onPass(this.#late.addedTo(report), inventory, lastRemoved(this.#state));
+    this.inventory = inventory;
+    onPass(this.#late.addedTo(report));
     return { ...outcome, plan, results };
   }
 
@@ -154,7 +159,8 @@ export class ImageGcManager {
       const message = errorLine(err);
       if (rule.kind === 'governed') this.#fail(message);
       const report = passReport({ unit: 'imagegc', at: clock.now(), result: 'Failed', message }, undefined);
-      onPass(report, undefined, lastRemoved(this.#state));
+      this.inventory = undefined;
+      onPass(report);
       throw err;
     }
   }

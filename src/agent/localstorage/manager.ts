@@ -38,8 +38,6 @@ export interface LocalStorageDeps extends UnitContext {
   readonly own: LocalStorageMetrics;
   /** undefined = no series for each pod. */
   readonly podMetrics?: PodStorageMetrics | undefined;
-  /** Called at the end of each pass that the policy requires; undefined = the local storage usage is not known. */
-  readonly onPass: (report: NodePassReport, inventory: StorageInventory | undefined) => void;
 }
 
 /** How long the last usage is used while reads fail: a kubelet restarts within this time. */
@@ -53,6 +51,8 @@ export class LocalStorageManager {
   /** The evictions of the last pass, by UID, signal and mode. */
   readonly #requested = new Changed<string>();
   #state: UnitState = 'off';
+  /** Of the last pass; undefined = the usage of the pods are not known. */
+  inventory: StorageInventory | undefined;
 
   constructor(deps: LocalStorageDeps) {
     this.#deps = deps;
@@ -192,7 +192,8 @@ export class LocalStorageManager {
 
   #report({ result, message }: Outcome, inventory: StorageInventory | undefined): void {
     const { clock, onPass } = this.#deps;
-    onPass(passReport({ unit: 'localstorage', at: clock.now(), result, message }, undefined), inventory);
+    this.inventory = inventory;
+    onPass(passReport({ unit: 'localstorage', at: clock.now(), result, message }, undefined));
   }
 }
 

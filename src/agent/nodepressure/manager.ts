@@ -65,8 +65,6 @@ export interface NodePressureDeps extends UnitContext {
   /** Removes containers and images for a demand, with the checks of their own units; plans it in mode DryRun. */
   readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<ReclaimResult>;
   readonly own: NodePressureMetrics;
-  /** Called at the end of each pass that the policy requires; undefined = the signals are not known. */
-  readonly onPass: (report: NodePassReport, inventory: PressureInventory | undefined) => void;
 }
 
 /** Interval between removals: objects that could not be removed will hardly be removable a moment later. */
@@ -83,6 +81,8 @@ export class NodePressureManager {
   /** The warnings that were given and still hold. */
   readonly #raised = new Changed<string>();
   #state: UnitState = 'off';
+  /** Of the last pass; undefined = the signals are not known. */
+  inventory: PressureInventory | undefined;
 
   constructor(deps: NodePressureDeps) {
     this.#deps = deps;
@@ -252,7 +252,8 @@ export class NodePressureManager {
 
   #report({ result, message }: Outcome, inventory: PressureInventory | undefined): void {
     const { clock, onPass } = this.#deps;
-    onPass(passReport({ unit: 'nodepressure', at: clock.now(), result, message }, undefined), inventory);
+    this.inventory = inventory;
+    onPass(passReport({ unit: 'nodepressure', at: clock.now(), result, message }, undefined));
   }
 }
 

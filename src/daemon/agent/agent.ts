@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
 import { criRuntime } from '../../cri/client.ts';
-import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { agentRights } from '../../api/policy/needs.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
@@ -11,9 +10,9 @@ import { loop } from '../../runtime/scheduling/loop.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import { createLogger } from '../../runtime/logging/winston-logger.ts';
-import { agentCaches, type AgentCaches } from './caches.ts';
+import { AgentCaches } from './caches.ts';
 import type { AgentConfig } from './command.ts';
-import { AgentLoops, type Passes } from './loops.ts';
+import { AgentLoops } from './loops.ts';
 import { agentMetrics, type AgentMetrics } from './metrics.ts';
 import { RuntimeWatch, waitForSocket } from './runtime.ts';
 import { StateDirectory } from './state.ts';
@@ -47,9 +46,7 @@ export async function runAgent(config: AgentConfig): Promise<number> {
   return exitCode.ok;
 }
 
-interface Base extends Daemon<AgentConfig, AgentMetrics> {
-  readonly refusals: Refusals;
-}
+type Base = Daemon<AgentConfig, AgentMetrics> & { readonly refusals: Refusals };
 
 /** Whether the API server has refused a request for a missing right since the last review. */
 class Refusals {
@@ -100,7 +97,7 @@ class Agent {
       onResult: metrics.pass,
       isCurrent: () => this.#caches.all.every(({ stale }) => stale === undefined),
     });
-    this.#caches = agentCaches({
+    this.#caches = new AgentCaches({
       transport: cluster.transport,
       clock,
       random: Math.random,
@@ -184,7 +181,16 @@ class Agent {
       onReady: () => this.#loops.wakePasses(this.#stop),
     });
     this.#runtimeTrouble = () => watch.check();
-    const units = this.#units(cri, watch);
+    const units = buildAgentUnits({
+      ...this.#base,
+      loops: this.#loops,
+      caches: this.#caches,
+      rights: this.#rights,
+      recorder: this.#recorder,
+      state: this.#state,
+      runtimeWatch: watch,
+      runtime: cri,
+    });
     await this.#untilStopped(
       this.#loops.run({ ...units, runtime: (signal) => watch.probe(signal) }, this.#stop),
     );
@@ -194,22 +200,6 @@ class Agent {
       .report(AbortSignal.timeout(lastReportMs), true)
       .catch((err: unknown) => log.warn({ err }, 'last report not written'));
     cri.close();
-  }
-
-  #units(runtime: ContainerRuntime, runtimeWatch: RuntimeWatch): Omit<Passes, 'runtime'> {
-    const onProgress = (): void => this.#loops.beat();
-    return buildAgentUnits({
-      ...this.#base,
-      caches: this.#caches,
-      missingRights: () => this.#rights.missing,
-      recorder: this.#recorder,
-      state: this.#state,
-      runtimeWatch,
-      onProgress,
-      runtime,
-      onPass: () => this.#loops.wakeReport(),
-      alone: (pass, signal) => this.#loops.alone(pass, signal),
-    });
   }
 
   /** Waits for the end of removals that have begun, but not for a runtime that hangs. */

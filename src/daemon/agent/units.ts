@@ -1,9 +1,9 @@
-import type { ContainerInventory } from '../../agent/containergc/facts.ts';
-import type { ImageInventory } from '../../agent/imagegc/facts.ts';
-import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
-import { rightText, type Right } from '../../api/policy/needs.ts';
+import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
+import type { NodePassReport } from '../../gc/pass.ts';
+import { rightText } from '../../api/policy/needs.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
+import type { UnitContext } from '../../agent/context.ts';
 import { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
 import { ImageGcManager } from '../../agent/imagegc/manager.ts';
@@ -12,14 +12,15 @@ import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
-import type { Consumer, PressureInventory } from '../../agent/nodepressure/facts.ts';
-import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
+import type { Consumer } from '../../agent/nodepressure/facts.ts';
+import { NodePressureManager } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
+import type { OwnRights } from '../../kube/auth/own-rights.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
 import { nodeRef, type ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -43,20 +44,10 @@ import type { Connected } from '../../process/connect.ts';
 import { kubeletThresholds, sharedUsage } from './kubelet.ts';
 import { reliefOf } from './relief.ts';
 import { version } from '../../runtime/version.ts';
-import type { StorageInventory } from '../../agent/localstorage/facts.ts';
 
 /** What the agent consists of besides its units. */
 interface AgentContext {
-  readonly config: Pick<
-    AgentConfig,
-    | 'nodeName'
-    | 'kubelet'
-    | 'localStoragePodMetrics'
-    | 'localStoragePeriodMs'
-    | 'imageGcPeriodMs'
-    | 'containerGcPeriodMs'
-    | 'directories'
-  >;
+  readonly config: AgentConfig;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
   readonly metrics: Pick<AgentMetrics, 'units'>;
@@ -64,35 +55,28 @@ interface AgentContext {
   readonly runtime: ContainerRuntime;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
-  /** The rights that the agent lacks. */
-  readonly missingRights: () => readonly Right[];
+  readonly rights: Pick<OwnRights, 'missing'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
-  /** A pass over containers or images has carried out a decision; another call of the runtime is no progress of a pass. */
-  readonly onProgress: () => void;
-  /** A pass has ended. */
-  readonly onPass: () => void;
-  /** Runs a pass over containers or images while no other does. */
-  readonly alone: AgentLoops['alone'];
+  readonly loops: Pick<AgentLoops, 'alone' | 'beat' | 'wakeReport'>;
 }
 
 /** Builds the units of the agent; the report observes every pass. */
 export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
-  const context = { ...agent, ...nodeParts(agent) };
-  const { last } = context;
-  const usage = usageManager(context);
-  const report = reportManager(context, usage);
-  const passed = (pass: NodePassReport, found: Partial<LastPasses>): void => {
-    Object.assign(last, found);
-    last.freedBytes += pass.freedBytes;
+  /** Since the start. */
+  let freedBytes = 0;
+  const onPass = (pass: NodePassReport): void => {
+    freedBytes += pass.freedBytes;
     report.observe(pass);
-    agent.onPass();
+    agent.loops.wakeReport();
   };
-  const containers = containerGc(context, passed);
-  const images = imageGc(context, passed);
-  const storage = localStorage(context, passed);
-  const relieve = reliefOf({ containers, images, place: context, alone: agent.alone });
-  const pressure = nodePressure(context, relieve, passed);
+  const context = { ...agent, ...nodeParts(agent), onPass };
+  const containers = containerGc(context);
+  const images = imageGc(context);
+  const storage = localStorage(context);
+  const pressure = nodePressure(context, { containers, images });
+  const usage = usageManager(context, { containers, images, freedBytes: () => freedBytes });
+  const report = reportManager(context, { containers, images, storage, pressure, usage });
   return {
     containers: (signal) => containers.collect(signal),
     images: (signal) => images.collect(signal),
@@ -115,50 +99,37 @@ function nodeParts({ config, cluster, runtime, log }: AgentContext) {
     clock,
     devices: cachedDevices((signal) => diskDevices({ runtime, statFs, kubeletRoot }, signal), clock),
   });
-  const last: LastPasses = { removedImages: [], removedOthers: [], freedBytes: 0 };
   return {
-    last,
     live: new LiveNode({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     imageDisk: (signal: AbortSignal) => imageDisk({ runtime, statFs }, signal),
     nodeDisk: (signal: AbortSignal) => statFs(kubeletRoot, signal),
     logDisk: (signal: AbortSignal) => statFs(podLogs, signal),
     kubelet: {
-      usage: sharedUsage({
-        read: (signal) => kubelet.usage(signal),
+      usage: sharedUsage((signal) => kubelet.usage(signal), {
         // A signal is too old after two minutes: with a long period the units must not share a reading.
         lastsMs: Math.min(config.localStoragePeriodMs / 2, 5_000),
         clock,
         log: log.named('kubelet'),
       }),
-      thresholds: (signal: AbortSignal) => kubelet.thresholds(signal),
+      thresholds: kubeletThresholds((signal) => kubelet.thresholds(signal), {
+        clock,
+        log: log.named('nodepressure'),
+      }),
       close: () => kubelet.close(),
     },
   };
 }
 
-type Context = AgentContext & ReturnType<typeof nodeParts>;
-
-/** What the last passes have left; undefined = the last pass had none. */
-interface LastPasses {
-  removedImages: LastRemoved['images'];
-  removedOthers: LastRemoved['others'];
-  /** Since the start. */
-  freedBytes: number;
-  containers?: ContainerInventory | undefined;
-  images?: ImageInventory | undefined;
-  storage?: StorageInventory | undefined;
-  pressure?: PressureInventory | undefined;
-}
-
-type Passed = (pass: NodePassReport, found: Partial<LastPasses>) => void;
+type Context = AgentContext & ReturnType<typeof nodeParts> & Pick<UnitContext, 'onPass'>;
 
 /** What all units have. */
-const unitContext = ({ caches, metrics, recorder, log }: Context, name: string) => ({
+const unitContext = ({ caches, metrics, recorder, log, onPass }: Context, name: string) => ({
   recorder,
   clock,
-  governance: caches.governance,
-  pods: caches.pods,
+  onPass,
+  governance: () => caches.governance(),
+  pods: () => caches.pods(),
   node: (): ObjectRef | undefined => {
     const { name: nodeName, uid } = caches.node() ?? {};
     return nodeName === undefined || uid === undefined ? undefined : nodeRef({ name: nodeName, uid });
@@ -167,30 +138,31 @@ const unitContext = ({ caches, metrics, recorder, log }: Context, name: string) 
   log: log.named(name),
 });
 
-function containerGc(context: Context, passed: Passed): ContainerGcManager {
-  const { config, registry, runtime, live, logs, onProgress } = context;
+/** What the units have that remove objects. Another call of the runtime is no progress of a pass. */
+const removerContext = (context: Context, name: string) => ({
+  ...unitContext(context, name),
+  runtime: context.runtime,
+  live: context.live,
+  onProgress: () => context.loops.beat(),
+});
+
+function containerGc(context: Context): ContainerGcManager {
+  const { config, registry, logs } = context;
   return new ContainerGcManager({
-    ...unitContext(context, 'containergc'),
-    runtime,
-    live,
+    ...removerContext(context, 'containergc'),
     logs,
-    onProgress,
     orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
     own: containerGcMetrics(registry),
     periodMs: config.containerGcPeriodMs,
-    onPass: (pass, containers, removedOthers) => passed(pass, { containers, removedOthers }),
   });
 }
 
-function imageGc(context: Context, passed: Passed): ImageGcManager {
-  const { config, registry, runtime, live, logs, state, onProgress, imageDisk: disk } = context;
+function imageGc(context: Context): ImageGcManager {
+  const { config, registry, runtime, logs, state, imageDisk: disk } = context;
   return new ImageGcManager({
-    ...unitContext(context, 'imagegc'),
-    runtime,
-    live,
+    ...removerContext(context, 'imagegc'),
     disk,
     state,
-    onProgress,
     mounts: new ImageMounts(runtime),
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
@@ -198,12 +170,11 @@ function imageGc(context: Context, passed: Passed): ImageGcManager {
     },
     own: imageGcMetrics(registry),
     periodMs: config.imageGcPeriodMs,
-    onPass: (pass, images, removedImages) => passed(pass, { images, removedImages }),
   });
 }
 
 /** Connects to the kubelet only when a policy has a rule for local storage. */
-function localStorage(context: Context, passed: Passed): LocalStorageManager {
+function localStorage(context: Context): LocalStorageManager {
   const { config, registry, caches, kubelet } = context;
   return new LocalStorageManager({
     ...unitContext(context, 'localstorage'),
@@ -211,43 +182,50 @@ function localStorage(context: Context, passed: Passed): LocalStorageManager {
     isUsed: () => hasStorageRule(caches.policies()),
     own: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
-    onPass: (pass, storage) => passed(pass, { storage }),
   });
+}
+
+interface Removers {
+  readonly containers: ContainerGcManager;
+  readonly images: ImageGcManager;
 }
 
 /** Connects to the kubelet only when a policy has a rule for node pressure. */
-function nodePressure(
-  context: Context,
-  relieve: NodePressureDeps['relieve'],
-  passed: Passed,
-): NodePressureManager {
-  const { registry, caches, last, kubelet } = context;
-  const { usage, thresholds: read } = kubelet;
-  const unit = unitContext(context, 'nodepressure');
+function nodePressure(context: Context, { containers, images }: Removers): NodePressureManager {
+  const { registry, caches, kubelet, nodeDisk, loops } = context;
   return new NodePressureManager({
-    ...unit,
-    relieve,
+    ...unitContext(context, 'nodepressure'),
+    source: kubelet,
+    relieve: reliefOf({
+      containers,
+      images,
+      place: context,
+      alone: (pass, signal) => loops.alone(pass, signal),
+    }),
     isUsed: () => hasPressureRule(caches.policies()),
-    source: { usage, thresholds: kubeletThresholds({ read, clock, log: unit.log }) },
-    disk: (name, signal) => (name === 'imagefs' ? context.imageDisk(signal) : context.nodeDisk(signal)),
-    consumers: () => consumersOf(last),
+    disk: (name, signal) => (name === 'imagefs' ? context.imageDisk(signal) : nodeDisk(signal)),
+    consumers: () =>
+      [images, containers].flatMap(({ inventory }) => (inventory?.offenders ?? []).flatMap(consumerOf)),
     own: nodePressureMetrics(registry),
-    onPass: (pass, pressure) => passed(pass, { pressure }),
   });
 }
 
-/** The largest images and logs of the last passes. */
-function consumersOf({ images, containers }: LastPasses): readonly Consumer[] {
-  const offenders = [...(images?.offenders ?? []), ...(containers?.offenders ?? [])];
-  return offenders.flatMap(({ kind, id, name, bytes }): readonly Consumer[] => {
-    const text = name ?? id ?? '';
-    if (kind === 'Image') return [{ kind: 'image', name: text, amount: bytes }];
-    return kind === 'LogDirectory' || kind === 'LogFile' ? [{ kind: 'log', name: text, amount: bytes }] : [];
-  });
+/** Images and logs: the sizes of other objects are not known. */
+function consumerOf({
+  kind,
+  id,
+  name = id ?? '',
+  bytes: amount,
+}: NodeGCReportStatusLargestOffender): Consumer | [] {
+  if (kind === 'Image') return { kind: 'image', name, amount };
+  return kind === 'LogDirectory' || kind === 'LogFile' ? { kind: 'log', name, amount } : [];
 }
 
-function usageManager(context: Context): UsageManager {
-  const { registry, runtime, last, nodeDisk, logDisk, imageDisk: disk, kubelet } = context;
+function usageManager(
+  context: Context,
+  { containers, images, freedBytes }: Removers & { readonly freedBytes: () => number },
+): UsageManager {
+  const { registry, runtime, nodeDisk, logDisk, imageDisk: disk, kubelet } = context;
   return new UsageManager({
     ...unitContext(context, 'usage'),
     runtime,
@@ -255,15 +233,24 @@ function usageManager(context: Context): UsageManager {
     logDisk,
     kubelet: kubelet.usage,
     imageDisk: disk,
-    freedBytes: () => last.freedBytes,
-    images: () => last.images,
-    containers: () => last.containers,
+    freedBytes,
+    images: () => images.inventory,
+    containers: () => containers.inventory,
     metrics: usageMetrics(registry),
   });
 }
 
-function reportManager(context: Context, usage: UsageManager): ReportManager {
-  const { cluster, registry, runtime, runtimeWatch, caches, last, missingRights, nodeDisk } = context;
+interface Reported extends Removers {
+  readonly storage: LocalStorageManager;
+  readonly pressure: NodePressureManager;
+  readonly usage: UsageManager;
+}
+
+function reportManager(
+  context: Context,
+  { containers, images, storage, pressure, usage }: Reported,
+): ReportManager {
+  const { cluster, registry, runtime, runtimeWatch, caches, rights, nodeDisk } = context;
   const staleCaches = () => reportableStale(caches.all, clock.monotonicMs());
   return new ReportManager({
     ...unitContext(context, 'report'),
@@ -274,13 +261,13 @@ function reportManager(context: Context, usage: UsageManager): ReportManager {
     // A short failure of a watch is no news; a long one is reported about the Node as last known.
     node: () => caches.node() ?? (staleCaches().length > 0 ? caches.lastNode() : undefined),
     staleCaches,
-    missingRights: () => missingRights().map(rightText),
-    images: () => last.images,
-    containers: () => last.containers,
-    storage: () => last.storage,
-    pressure: () => last.pressure,
+    missingRights: () => rights.missing.map(rightText),
+    images: () => images.inventory,
+    containers: () => containers.inventory,
+    storage: () => storage.inventory,
+    pressure: () => pressure.inventory,
     usage: () => usage.usage,
-    lastRemoved: () => ({ images: last.removedImages, others: last.removedOthers }),
+    lastRemoved: () => ({ images: images.lastRemoved, others: containers.lastRemoved }),
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.trouble,
     snapshots: new SnapshotFinder({ runtime }),

@@ -153,7 +153,6 @@ export class Node {
   readonly registry = new Registry();
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ContainerInventory | undefined)[] = [];
-  lastRemoved: LastRemoved['others'] = [];
   pods: ReturnType<ContainerGcDeps['pods']> = [];
   governance: NodeGovernance;
   /** The API server's responses about single pods by UID; any other pod is gone. */
@@ -188,12 +187,15 @@ export class Node {
       node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
       periodMs: 60_000,
       onProgress: () => (this.progress += 1),
-      onPass: (report, inventory, lastRemoved) => {
+      onPass: (report) => {
         this.reports.push(report);
-        this.inventories.push(inventory);
-        this.lastRemoved = lastRemoved;
+        this.inventories.push(this.#manager.inventory);
       },
     });
+  }
+
+  get lastRemoved(): LastRemoved['others'] {
+    return this.#manager.lastRemoved;
   }
 
   async pass(signal = new AbortController().signal): Promise<void> {

@@ -60,7 +60,6 @@ export class Node {
   readonly state = new FakeStateFile();
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ImageInventory | undefined)[] = [];
-  lastRemoved: LastRemoved['images'] = [];
   pods: readonly NodePod[] | undefined = [];
   governance: NodeGovernance = governed({});
   /** How the response of the API server differs from the caches. */
@@ -101,6 +100,10 @@ export class Node {
       { ...reliefOf({ wanted, missing }), planned: noContainers, ...over },
       never,
     );
+  }
+
+  get lastRemoved(): LastRemoved['images'] {
+    return this.#manager.lastRemoved;
   }
 
   async pass(signal = never): Promise<NodePassReport> {
@@ -196,10 +199,9 @@ export class Node {
       onProgress: () => (this.progress += 1),
       metrics: startedMetrics(this.registry),
       own: imageGcMetrics(this.registry),
-      onPass: (report, inventory, lastRemoved) => {
+      onPass: (report) => {
         this.reports.push(report);
-        this.inventories.push(inventory);
-        this.lastRemoved = lastRemoved;
+        this.inventories.push(this.#manager.inventory);
       },
     };
     return new ImageGcManager(deps);

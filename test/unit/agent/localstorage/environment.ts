@@ -34,7 +34,6 @@ export class Node {
   duringRead: () => void = () => undefined;
   reads = 0;
   closed = 0;
-  inventory: StorageInventory | undefined;
   readonly metrics = unitMetrics(this.registry);
   readonly manager: LocalStorageManager;
 
@@ -56,10 +55,7 @@ export class Node {
       metrics: this.metrics,
       own: localStorageMetrics(this.registry),
       log: this.log,
-      onPass: (pass, inventory) => {
-        this.passes.push(pass);
-        this.inventory = inventory;
-      },
+      onPass: (pass) => this.passes.push(pass),
       ...over,
     });
   }
@@ -78,6 +74,10 @@ export class Node {
     this.used = used;
     this.clock.advance(10_000);
     await this.manager.collect(signal);
+  }
+
+  get inventory(): StorageInventory | undefined {
+    return this.manager.inventory;
   }
 
   get requests(): string[] {

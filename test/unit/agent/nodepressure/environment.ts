@@ -41,7 +41,6 @@ export class Node {
   /** What a relief makes available, and what it leaves. */
   freed = 0;
   reclaim: ReclaimResult = 'Exhausted';
-  inventory: PressureInventory | undefined;
   readonly #metrics = unitMetrics(this.registry);
   readonly manager = new NodePressureManager({
     governance: () => this.governance,
@@ -64,10 +63,7 @@ export class Node {
     metrics: this.#metrics,
     own: nodePressureMetrics(this.registry),
     log: this.log,
-    onPass: (pass, inventory) => {
-      this.passes.push(pass);
-      this.inventory = inventory;
-    },
+    onPass: (pass) => this.passes.push(pass),
   });
 
   constructor() {
@@ -93,6 +89,10 @@ export class Node {
       this.clock.advance(10_000);
       await this.manager.collect(signal);
     }
+  }
+
+  get inventory(): PressureInventory | undefined {
+    return this.manager.inventory;
   }
 
   get requests(): readonly string[] {

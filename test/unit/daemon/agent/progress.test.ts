@@ -1,13 +1,16 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { agentConfig, agentOptions } from '../../../../src/daemon/agent/command.ts';
 import { agentMetrics } from '../../../../src/daemon/agent/metrics.ts';
 import { buildAgentUnits } from '../../../../src/daemon/agent/units.ts';
 import { StateDirectory } from '../../../../src/daemon/agent/state.ts';
 import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
 import { node } from '../../../builders.ts';
+import { parsed } from '../../../fakes/command-line.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { FakeRuntime } from '../../../fakes/runtime.ts';
+import { FakeSystem } from '../../../fakes/system.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 
 const { signal } = new AbortController();
@@ -20,12 +23,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
   const nowhere = '/nowhere';
   const registry = new Registry();
   const units = buildAgentUnits({
-    config: {
-      ...{ nodeName: 'node-1', localStoragePodMetrics: false },
-      ...{ localStoragePeriodMs: 10_000, imageGcPeriodMs: 300_000, containerGcPeriodMs: 60_000 },
-      kubelet: { endpoint, trust: { isInsecure: true, caFile: undefined, ownFile: nowhere } },
-      directories: { state: nowhere, podLogs: nowhere, containerLogs: nowhere, kubeletRoot: nowhere },
-    },
+    config: agentConfig(parsed(agentOptions(), ['--node-name=node-1']).opts(), new FakeSystem()),
     cluster: {
       transport: Object.assign(new FakeTransport({}), { close: () => undefined }),
       connection: { endpoint: { server: endpoint }, auth: tokenCredentials('t'), source: 'test' },
@@ -45,10 +43,12 @@ test('calls of the runtime for the report are no progress of the passes', async 
       lastNode: () => node('node-1'),
       all: [],
     },
-    missingRights: () => [],
-    onProgress: () => (progress += 1),
-    onPass: () => undefined,
-    alone: (pass, passSignal) => pass(passSignal),
+    rights: { missing: [] },
+    loops: {
+      beat: () => (progress += 1),
+      wakeReport: () => undefined,
+      alone: (pass, passSignal) => pass(passSignal),
+    },
   });
   await units.report(signal);
   expect(runtime.calls).toContain('fileSystems');
