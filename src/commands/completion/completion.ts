@@ -47,7 +47,7 @@ const commandNames = ({ commands }: CommandUnknownOpts): readonly Candidate[] =>
   commands.map((command) => ({ word: command.name(), about: command.summary() }));
 
 /** The words between the command and the cursor. */
-interface Given {
+interface EarlierWords {
   readonly options: ReadonlySet<Option>;
   readonly operands: readonly string[];
   /** The option whose value is expected. */
@@ -57,7 +57,7 @@ interface Given {
 }
 
 function argument(command: CommandUnknownOpts, words: readonly string[], current: string): Completion {
-  const given = words.reduce<Given>((so, word) => afterWord(command, so, word), {
+  const given = words.reduce<EarlierWords>((so, word) => afterWord(command, so, word), {
     options: new Set(),
     operands: [],
     open: undefined,
@@ -97,7 +97,7 @@ function valueBehind(command: CommandUnknownOpts, current: string): Completion {
   return option === undefined ? none : valueOf(option, value.join('='));
 }
 
-function afterWord({ options }: CommandUnknownOpts, given: Given, word: string): Given {
+function afterWord({ options }: CommandUnknownOpts, given: EarlierWords, word: string): EarlierWords {
   if (given.open !== undefined) return { ...given, open: undefined };
   if (given.isOver || !/^-./.test(word)) return { ...given, operands: [...given.operands, word] };
   if (word === '--') return { ...given, isOver: true };
@@ -111,7 +111,7 @@ function afterWord({ options }: CommandUnknownOpts, given: Given, word: string):
 }
 
 /** Each option in its long form; a given one only if it can be repeated. */
-function optionWords({ options }: CommandUnknownOpts, given: Given): readonly Candidate[] {
+function optionWords({ options }: CommandUnknownOpts, given: EarlierWords): readonly Candidate[] {
   const left = options.filter((option) => option.parseArg === list || !given.options.has(option));
   return [
     ...left.map(({ long = '', description }) => ({ word: long, about: firstSentence(description) })),

@@ -5,7 +5,7 @@ import { isFresh, isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import {
-  isHeld,
+  hasHolder,
   isLed,
   whyNoAgents,
   type Controller,
@@ -122,7 +122,7 @@ function signOfController(
   policies: NonNullable<StatusFacts['policies']>,
   now: Date,
 ): string | undefined {
-  if (typeof lease === 'object') return isHeld(lease) ? 'a controller holds the Lease' : undefined;
+  if (typeof lease === 'object') return hasHolder(lease) ? 'a controller holds the Lease' : undefined;
   return policies.some(({ status }) => isRecent(status?.lastPassTime, now))
     ? `a controller has ended a pass in the last ${staleMinutes} minutes`
     : undefined;

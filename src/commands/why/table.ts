@@ -3,7 +3,7 @@ import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 import { ageText, shortId, wrapped } from '../../process/table.ts';
-import type { Explanation, ExplanationDocument, Holder } from '../../evaluation/why/explain.ts';
+import type { Explanation, ExplanationDocument, ImageUser } from '../../evaluation/why/explain.ts';
 import type { StuckView } from '../../evaluation/plan/stuck.ts';
 import type { NodeView } from '../../evaluation/why/node.ts';
 import type { Removal } from '../../evaluation/why/removed.ts';
@@ -63,7 +63,7 @@ function section(one: Explanation, { subject, nowMs, idle, width }: Section): re
     ...row('Field', one.field ?? ''),
     ...row('When', whenText(one, nowMs, idle)),
     ...row(changeLabel(one), one.change),
-    ...row('Held by', holdersText(one.heldBy ?? [])),
+    ...row('Held by', usersText(one.heldBy ?? [])),
     ...row('Caution', one.caution ?? ''),
   ];
 }
@@ -101,7 +101,7 @@ function nodeSection(
       ...commandLines(one.command),
     ]),
     ...row('Taint', taint ?? ''),
-    ...row('Stuck pods', firstOf(stuckPods, maxHolders)),
+    ...row('Stuck pods', firstOf(stuckPods, maxNames)),
     ...row('Remedy', advice === null ? '' : `${advice}:`),
     ...commandLines(command),
   ];
@@ -229,17 +229,17 @@ function awayText(ms: number): string {
 }
 
 /** The other formats list all. */
-const maxHolders = 4;
+const maxNames = 4;
 
-function holdersText(holders: readonly Holder[]): string {
+function usersText(users: readonly ImageUser[]): string {
   // The line "Why" names a single one.
-  if (holders.length < 2) return '';
-  const shown = holders.slice(0, maxHolders).map(holderText);
-  const more = holders.length - shown.length;
+  if (users.length < 2) return '';
+  const shown = users.slice(0, maxNames).map(userText);
+  const more = users.length - shown.length;
   return [...shown, ...(more > 0 ? [`${more} more (-o json lists all)`] : [])].join(', ');
 }
 
-function holderText({ container, pod }: Holder): string {
+function userText({ container, pod }: ImageUser): string {
   const owner = pod === null ? '' : `pod ${pod}`;
   if (container === null) return `${owner} (names it)`;
   return `container ${container.name}${owner === '' ? '' : ` of ${owner}`} (${container.state})`;

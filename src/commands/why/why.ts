@@ -19,7 +19,7 @@ import { exitCode, UsageError } from '../../process/exit.ts';
 import { listObjects } from '../../process/list-objects.ts';
 import { formatted } from '../../process/output.ts';
 import { progressOf, type Progress } from '../../process/progress.ts';
-import { readFacts, timeOf } from '../../evaluation/plan/plan.ts';
+import { readFacts, timeOf, type PlanInputs } from '../../evaluation/plan/plan.ts';
 import { planUnits } from '../../evaluation/plan/units.ts';
 import type { System } from '../../process/system.ts';
 import { proseWidth } from '../../process/table.ts';
@@ -31,50 +31,44 @@ import { findTarget } from '../../evaluation/why/target.ts';
 import { whyTable } from './table.ts';
 
 /** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
-export async function runWhy(given: WhyConfig, system: System): Promise<number> {
+export async function runWhy(given: WhyConfig, { stdout, stderr, program }: System): Promise<number> {
   const config = await complete(given);
-  const progress = progressOf(config.plan.progress, system.stderr);
-  const explanation = await explained({ config, system, progress }).finally(() => {
+  const progress = progressOf(config.plan.progress, stderr);
+  const explanation = await explained(config, program, progress).finally(() => {
     progress.end();
   });
-  system.stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
+  stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
   return exitCode.ok;
 }
 
-interface Context {
-  readonly config: WhyConfig;
-  readonly system: System;
-  readonly progress: Progress;
-}
-
-async function explained({
-  config: { plan, question },
-  system,
-  progress,
-}: Context): Promise<ExplanationDocument> {
+async function explained(
+  { plan, question }: WhyConfig,
+  program: string,
+  progress: Progress,
+): Promise<ExplanationDocument> {
   if (question.kind !== 'pod' && hasNoSource(plan))
-    return gone(question, { target: unread(nodeOnly(question, system)), facts: undefined, plan });
+    return gone(question, plan, unread(nodeOnly(question, program)), undefined);
   const namespace = question.kind === 'pod' ? question.namespace : undefined;
   const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
   const target = findTarget(question, facts);
   if (target.kind === 'ambiguous') throw new UsageError([target.message]);
-  if (target.kind !== 'found') return gone(question, { target, facts, plan });
+  if (target.kind !== 'found') return gone(question, plan, target, facts);
   progress.phase('planning');
-  const given = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };
-  return explain(planUnits(target.facts, { ...given, only: target.only }), target);
+  const options = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };
+  return explain(planUnits(target.facts, { ...options, only: target.only }), target);
 }
 
-interface Absent {
-  readonly target: Exclude<Target, { kind: 'found' }>;
-  /** undefined = nothing was read. */
-  readonly facts: PlanFacts | undefined;
-  readonly plan: WhyConfig['plan'];
-}
-
-/** Explains an object that is not there by the records that dustpan removed it; throws the message if there is none. */
-async function gone(question: Question, absent: Absent): Promise<ExplanationDocument> {
-  const { target, facts, plan } = absent;
-  const { removed, remark = '' } = await recorded(question, absent);
+/**
+ * Explains an object that is not there by the records that dustpan removed it; throws the message if there is none. `facts` undefined = nothing
+ * was read.
+ */
+async function gone(
+  question: Question,
+  plan: PlanInputs,
+  target: Exclude<Target, { kind: 'found' }>,
+  facts: PlanFacts | undefined,
+): Promise<ExplanationDocument> {
+  const { removed, remark = '' } = await recorded(question, plan, facts);
   if (removed.length === 0) throw new Error(`${target.message}${remark}`);
   const { notes = [] } = facts ?? {};
   return answer({
@@ -82,11 +76,9 @@ async function gone(question: Question, absent: Absent): Promise<ExplanationDocu
     object: askedObject(question),
     explanations: [],
     removed,
-    notes: target.kind === 'unread' ? [...notes, mayExist(target.message)] : notes,
+    notes: target.kind === 'unread' ? [...notes, `It may be there again: ${target.message}.`] : notes,
   });
 }
-
-const mayExist = (message: string): string => `It may be there again: ${message}.`;
 
 interface Recorded {
   readonly removed: readonly Removal[];
@@ -94,12 +86,15 @@ interface Recorded {
   readonly remark?: string;
 }
 
-async function recorded(question: Question, { facts, plan }: Absent): Promise<Recorded> {
-  const { snapshot, kube } = plan;
+async function recorded(
+  question: Question,
+  { snapshot, kube }: PlanInputs,
+  facts: PlanFacts | undefined,
+): Promise<Recorded> {
   if (question.kind === 'pod')
     return snapshot === undefined ? await collected(askedObject(question), kube) : { removed: [] };
   // State files list more images than reports do.
-  const inStates = removalsOf(question, removedBy(facts?.parts ?? []));
+  const inStates = removalsOf(question, facts?.parts.map(removedFrom) ?? []);
   if (inStates.length > 0) return { removed: inStates };
   if (snapshot === undefined) {
     const found = await reported(question, kube);
@@ -122,12 +117,14 @@ async function complete(config: WhyConfig): Promise<WhyConfig> {
 }
 
 /** Whether no option names where the objects on nodes are read. */
-const hasNoSource = ({ snapshot, node, through }: WhyConfig['plan']): boolean =>
+const hasNoSource = ({ snapshot, node, through }: PlanInputs): boolean =>
   (snapshot ?? node ?? through) === undefined;
 
-/** The removals of images that the state files of the nodes record. */
-const removedBy = (parts: readonly NodePart[]): readonly RemovedFrom[] =>
-  parts.map(({ name, state: { removed } }) => ({ name, removed: removed.map(removedImage) }));
+/** The removals of images that the state file of a node records. */
+const removedFrom = ({ name, state: { removed } }: NodePart): RemovedFrom => ({
+  name,
+  removed: removed.map(removedImage),
+});
 
 /** The removals of an object, by the reports of the nodes in the cluster. */
 async function reported(question: NodeQuestion, kube: PersonConnection): Promise<Recorded> {
@@ -150,9 +147,8 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
 const noRecord =
   '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers, and the kubelet removes both, too';
 
-function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
-  return `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
-}
+const nodeOnly = ({ kind, text }: NodeQuestion, program: string): string =>
+  `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
 
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ connection: { namespace = 'default' } }) => Promise.resolve(namespace));

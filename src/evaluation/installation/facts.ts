@@ -133,11 +133,11 @@ export function isLed({
 }: Pick<Controller, 'ready' | 'lease' | 'waitsFor'>): boolean | undefined {
   if (lease === 'off') return ready > 0;
   if (lease === 'unknown') return undefined;
-  return waitsFor === undefined && isHeld(lease);
+  return waitsFor === undefined && hasHolder(lease);
 }
 
 /** Whether somebody holds the Lease, as far as its times show. */
-export function isHeld(lease: Lease | undefined): lease is Lease {
+export function hasHolder(lease: Lease | undefined): lease is Lease {
   if (lease === undefined || lease.holder === '') return false;
   const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
   return Date.parse(lease.readTime) < endMs + toleranceMs;
@@ -148,7 +148,7 @@ export function waitsFor(
   { namespace, name, lease: own }: Controller,
   lease: Exclude<Controller['lease'], 'off'>,
 ): string | undefined {
-  if (lease === 'unknown' || !isHeld(lease)) return undefined;
+  if (lease === 'unknown' || !hasHolder(lease)) return undefined;
   const { holder, holderNamespace: other } = lease;
   if (typeof own === 'object' && own.holder === holder) return undefined;
   const [pod = ''] = holder.split('_');

@@ -353,7 +353,7 @@ function causeOfPod(pod: OwnPod, workload: Workload, { warnings }: Installation)
 }
 
 /** What holds up removals, by the reason of the controller's Event. */
-const holdups: ReadonlyMap<string, string> = new Map([
+const obstacles: ReadonlyMap<string, string> = new Map([
   ['EvictionBlocked', 'A disruption budget, or the API server, refused the eviction.'],
   ['EvictionsStopped', 'Evictions freed nothing, so no more followed.'],
   ['ExceededGracePeriod', 'The evicted pod had not ended in its grace period.'],
@@ -401,7 +401,7 @@ export function blockedWork(
   );
   const lasting = recent.filter((one) => !hasEnded(one, { nodes, requested, now }));
   return lasting.flatMap(({ kind, namespace, name, reason, cause, time: since }) => {
-    const message = reason === 'PodStuck' ? stuckText(cause) : holdups.get(reason);
+    const message = reason === 'PodStuck' ? stuckText(cause) : obstacles.get(reason);
     if (message === undefined) return [];
     const object = kind === 'Node' ? name : `${namespace}/${name}`;
     const command = kind === 'Pod' ? `dustpan why pod ${object}` : 'dustpan plan';

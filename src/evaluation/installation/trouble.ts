@@ -48,7 +48,7 @@ const severities = [
   'NodeDegraded',
   'AtRisk',
   'Blocked',
-  'Held',
+  'Undecided',
   'Silent',
   'Behind',
 ] as const;
@@ -178,7 +178,7 @@ function ofPolicy(
     ...found('Refused', refused, edit),
     ...found('PolicyDegraded', degraded, grant ?? describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
-    ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
+    ...found('Undecided', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
     ...shadowed(policy, parsed, valid),
     ...doubts(conditionOf(conditions, 'Accepted', 'True'), edit),
     ...unseen(policy, now),
@@ -190,7 +190,7 @@ function ofPolicy(
 const doubts = (accepted: Condition | undefined, command: string): readonly Found[] =>
   accepted === undefined || accepted.reason === 'Valid'
     ? []
-    : [{ severity: 'Held', reason: accepted.reason, message: accepted.message, command }];
+    : [{ severity: 'Undecided', reason: accepted.reason, message: accepted.message, command }];
 
 /** By the last status, too: an empty selection may be meant. */
 function shadowed({ status }: GCPolicy, policy: Policy, valid: readonly Policy[]): readonly Found[] {
@@ -199,7 +199,9 @@ function shadowed({ status }: GCPolicy, policy: Policy, valid: readonly Policy[]
   const names = shadowedBy(policy, valid.slice(0, rank));
   if (governs || names.length === 0) return [];
   const message = `It governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything.`;
-  return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
+  return [
+    { severity: 'Undecided', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` },
+  ];
 }
 
 const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid(policy);

@@ -11,7 +11,7 @@ import { userAgent } from '../../runtime/version.ts';
 import { findAgents, type FoundAgent } from './agent-find.ts';
 import { agentContainer, snapshotCommand, type AgentPod } from './agent-pod.ts';
 
-interface Given {
+interface AgentReading {
   readonly transport: KubeTransport;
   readonly connection: ClusterConnection;
   /** A node that is read already, or undefined. */
@@ -37,13 +37,15 @@ const atOnce = 4;
 /** Reads nodes through the pods of their agents; a node that cannot be read is reported with its problem. */
 export async function readThroughAgents(
   nodes: readonly string[] | 'all',
-  given: Given,
+  reading: AgentReading,
   signal: AbortSignal,
 ): Promise<Read> {
-  const agents = (await agentsOf(nodes, given.transport, signal)).filter(({ node }) => node !== given.except);
+  const agents = (await agentsOf(nodes, reading.transport, signal)).filter(
+    ({ node }) => node !== reading.except,
+  );
   const names = nodes === 'all' ? agents.map(({ node }) => node).toSorted() : [...new Set(nodes)];
   const byNode = new Map(agents.map((agent) => [agent.node, agent]));
-  const reader = new Reader(given, signal);
+  const reader = new Reader(reading, signal);
   const [first, ...others] = names;
   // Alone: afterwards it is known whether a right is missing.
   if (first !== undefined) await reader.read(first, byNode.get(first));
@@ -73,27 +75,25 @@ class Reader implements Read {
   readonly parts: NodePart[] = [];
   readonly unread: UnreadNode[] = [];
   readonly notes: string[] = [];
-  readonly #given: Given;
+  readonly #reading: AgentReading;
   readonly #signal: AbortSignal;
   /** A missing right is missing for every pod of the namespace. */
   readonly #denied = new Map<string, string>();
 
-  constructor(given: Given, signal: AbortSignal) {
-    this.#given = given;
+  constructor(reading: AgentReading, signal: AbortSignal) {
+    this.#reading = reading;
     this.#signal = signal;
   }
 
   async read(name: string, found: FoundAgent | undefined): Promise<void> {
-    const problem = found === undefined ? noAgent : await this.#problemAt(found);
+    const problem = found === undefined ? 'no agent of dustpan runs there' : await this.#problemOf(found);
     if (problem !== undefined) this.unread.push({ name, problem });
-    this.#given.onProgress(this.parts.length);
+    this.#reading.onProgress(this.parts.length);
   }
 
-  async #problemAt(found: FoundAgent): Promise<string | undefined> {
-    return 'problem' in found ? found.problem : await this.#problemOf(found.agent);
-  }
-
-  async #problemOf(agent: AgentPod): Promise<string | undefined> {
+  async #problemOf(found: FoundAgent): Promise<string | undefined> {
+    if ('problem' in found) return found.problem;
+    const { agent } = found;
     const denied = this.#denied.get(agent.namespace);
     if (denied !== undefined) return denied;
     try {
@@ -110,7 +110,7 @@ class Reader implements Read {
   }
 
   async #folderOf(agent: AgentPod): Promise<NodeFolder> {
-    const { connection, silenceMs, transport, needsUsage } = this.#given;
+    const { connection, silenceMs, transport, needsUsage } = this.#reading;
     const { node, namespace, name: pod } = agent;
     const target = { namespace, pod, container: agentContainer, command: snapshotCommand(agent) };
     const options = { connection, silenceMs, userAgent: userAgent() };
@@ -122,8 +122,6 @@ class Reader implements Read {
     return { part, notes: [...notes, ...warningsIn(stderr)] };
   }
 }
-
-const noAgent = 'no agent of dustpan runs there';
 
 function failureText({ namespace, name }: AgentPod, exitCode: number, stderr: string): string {
   const pod = `the agent's pod ${namespace}/${name}`;

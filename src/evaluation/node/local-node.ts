@@ -17,7 +17,7 @@ import { withKubelet } from './kubelet.ts';
 import type { ThisNode } from '../../process/config.ts';
 import { podsOnNode, usingRuntime } from './node-runtime.ts';
 
-interface Given {
+interface NodeReading {
   readonly transport: KubeTransport;
   readonly connection: ClusterConnection;
   /** Whether the local storage usage of pods is needed. */
@@ -29,19 +29,19 @@ interface Given {
 /**
  * Reads this node as its agent does; rejects when the runtime does not answer, is not ready or not the kubelet's, or the pods cannot be listed.
  */
-export function readThisNode(node: ThisNode, given: Given, signal: AbortSignal): Promise<NodePart> {
-  const { transport, notes } = given;
+export function readThisNode(node: ThisNode, reading: NodeReading, signal: AbortSignal): Promise<NodePart> {
+  const { transport, notes } = reading;
   const warn = (problem: string): void => {
     notes.push(`Node ${node.name}: ${problem}.`);
   };
   const readWith = (runtime: ContainerRuntime): Promise<NodePart> =>
-    read(node, { ...given, runtime }, signal);
+    read(node, { ...reading, runtime }, signal);
   return usingRuntime(node, { transport, warn }, readWith, signal);
 }
 
 async function read(
   node: ThisNode,
-  { runtime, transport, connection, needsUsage, notes }: Given & { readonly runtime: ContainerRuntime },
+  { runtime, transport, connection, needsUsage, notes }: NodeReading & { readonly runtime: ContainerRuntime },
   signal: AbortSignal,
 ): Promise<NodePart> {
   const { name, podLogs, containerLogs } = node;

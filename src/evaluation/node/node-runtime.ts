@@ -9,19 +9,16 @@ import { errorLine } from '../../runtime/errors.ts';
 import type { ThisNode } from '../../process/config.ts';
 import { listObjects } from '../../process/list-objects.ts';
 
-interface Given {
-  readonly transport: KubeTransport;
-  /** Receives what cannot be checked; the text lacks the node and the full stop. */
-  readonly warn: (problem: string) => void;
-}
-
 const remedy =
   '--cri-socket (agent.criSocket of the chart) must be the containerRuntimeEndpoint of the kubelet';
 
-/** Calls `use` with the container runtime of this node. Its `checkReady` refuses one that is not the kubelet's, as the agent does. */
+/**
+ * Calls `use` with the container runtime of this node. Its `checkReady` refuses one that is not the kubelet's, as the agent does. `warn` receives
+ * what cannot be checked, without the node and a full stop.
+ */
 export async function usingRuntime<T>(
   { name, criSocket }: Pick<ThisNode, 'name' | 'criSocket'>,
-  { transport, warn }: Given,
+  { transport, warn }: { readonly transport: KubeTransport; readonly warn: (problem: string) => void },
   use: (runtime: ContainerRuntime) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {

@@ -27,11 +27,11 @@ export interface Explanation extends Decision {
   /** What to know before reversing it; null = nothing. */
   readonly caution: string | null;
   /** Only for an image: everything on this node that needs it. */
-  readonly heldBy?: readonly Holder[];
+  readonly heldBy?: readonly ImageUser[];
 }
 
 /** A container or a pod on a node that needs an image. */
-export interface Holder {
+export interface ImageUser {
   /** null = a pod that names the image and has no container made from it. */
   readonly container: { readonly id: string; readonly name: string; readonly state: string } | null;
   /** `namespace/name`; null = not known. */
@@ -107,8 +107,7 @@ function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanat
   const pod = object.kind === 'Pod' ? pods?.get(object.uid) : undefined;
   const caution = (pod !== undefined && isFinished(pod) ? undefined : risk.caution) ?? null;
   const part = object.kind === 'Image' ? parts.find(({ name }) => name === object.node) : undefined;
-  const heldBy = object.kind === 'Image' &&
-    part !== undefined && { heldBy: holdersOf(object.id ?? '', part) };
+  const heldBy = object.kind === 'Image' && part !== undefined && { heldBy: usersOf(object.id ?? '', part) };
   return { ...decision, sentence: meaning, change, caution, ...heldBy };
 }
 
@@ -138,21 +137,21 @@ function meaningsAbout({ kind }: PlanObject, unit: Unit): Meanings | undefined {
 }
 
 /** By the rules of image GC: containers made from the image, running or not, and unfinished pods that name it. */
-function holdersOf(id: string, { images = [], containers = [], pods = [] }: NodePart): readonly Holder[] {
+function usersOf(id: string, { images = [], containers = [], pods = [] }: NodePart): readonly ImageUser[] {
   const index = imageIndex(images);
-  const holders = containers
+  const users = containers
     .filter((container) => usedImages(index, [container]).has(id))
-    .map((container): Holder => {
+    .map((container): ImageUser => {
       const { namespace, name } = podRefOf(container);
       return {
         container: { id: container.id, name: container.name, state: container.state },
         pod: namespace === undefined || name === undefined ? null : `${namespace}/${name}`,
       };
     });
-  const known = new Set(holders.map(({ pod }) => pod));
+  const known = new Set(users.map(({ pod }) => pod));
   const naming = pods
     .filter((pod) => boundImages(index, [pod]).has(id))
     .map(({ namespace, name }) => `${namespace}/${name}`)
     .filter((pod) => !known.has(pod));
-  return [...holders, ...naming.map((pod): Holder => ({ container: null, pod }))];
+  return [...users, ...naming.map((pod): ImageUser => ({ container: null, pod }))];
 }
