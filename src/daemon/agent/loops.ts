@@ -58,27 +58,6 @@ const passSpreadPart = 6;
 /** The part of its period by which a pause of any loop may be longer. */
 const jitter = 0.1;
 
-interface FirstDelays {
-  /** Delay of the first pass over containers; the first pass over images follows it. */
-  readonly passMs: number;
-  /** Delay of the first report, unless a pod must be evicted. */
-  readonly reportMs: number;
-}
-
-/** Returns the delays after the start of an agent; `random` is from 0 to below 1. The report waits only for time: it must also report a runtime that hangs. */
-function firstDelays(containerGcPeriodMs: number, random: number): FirstDelays {
-  const passMs = random * Math.min(containerGcPeriodMs, longestStartMs);
-  return { passMs, reportMs: passMs + reportLagMs };
-}
-
-/** Delay of the first pass over local storage: short, because a pod to evict is reported as soon as it is found. */
-const firstStorageMs = (localStoragePeriodMs: number, random: number): number =>
-  random * Math.min(localStoragePeriodMs, longestSpreadMs);
-
-/** The longest delay of passes after a change. */
-const passSpreadMs = (containerGcPeriodMs: number): number =>
-  Math.min(longestSpreadMs, containerGcPeriodMs / passSpreadPart);
-
 /** The longest delay of a report after a change: nothing waits for it, and a write costs the API server far more than a pass costs a node. */
 export const reportSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestStartMs, containerGcPeriodMs);
@@ -92,7 +71,8 @@ export class AgentLoops {
   readonly #reportSpread: SpreadWake;
   #hasReported = false;
   readonly #turns = new Mutex();
-  readonly #first: FirstDelays;
+  /** Delay of the first pass over containers; the first pass over images follows it. */
+  readonly #firstPassMs: number;
 
   constructor(deps: AgentLoopsDeps) {
     this.#deps = deps;
@@ -104,11 +84,11 @@ export class AgentLoops {
       storage: heartbeat('localstorage', localStoragePeriodMs, clock),
       pressure: heartbeat('nodepressure', localStoragePeriodMs, clock),
     };
-    this.#first = firstDelays(containerGcPeriodMs, random());
+    this.#firstPassMs = random() * Math.min(containerGcPeriodMs, longestStartMs);
     this.#passSpread = new SpreadWake({
       clock,
       random,
-      spreadMs: passSpreadMs(containerGcPeriodMs),
+      spreadMs: Math.min(longestSpreadMs, containerGcPeriodMs / passSpreadPart),
       wakes: [this.#wakes.containers, this.#wakes.images],
     });
     this.#reportSpread = new SpreadWake({
@@ -172,7 +152,8 @@ export class AgentLoops {
   /** Delays the report of a change until the passes have acted on it: an immediate report from every agent would only show that it was seen. */
   #report({ report, isReportAwaited }: Passes, signal: AbortSignal): Promise<void> {
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter };
-    this.#reportSpread.hold(this.#first.reportMs, signal);
+    // Waits only for time, not for the pass: the report must also show a runtime that hangs.
+    this.#reportSpread.hold(this.#firstPassMs + reportLagMs, signal);
     const isHeld = (): boolean =>
       (this.#passSpread.isHeld || this.#reportSpread.isHeld) && !isReportAwaited();
     const reportNext = (next: AbortSignal): Promise<void> => {
@@ -182,13 +163,13 @@ export class AgentLoops {
     return this.#loop(reportNext, { ...options, isHeld, wake: this.#wakes.report }, signal);
   }
 
-  /** A loop that reads what uses the disks and memory: it may overlap with other passes. Begins at a random time of its first period. */
+  /** A loop that reads what uses the disks and memory: it may overlap with other passes. Begins soon, because a pod to evict is reported as soon as it is found. */
   #measure(
     pass: Pass,
     options: Pick<LoopOptions, 'name' | 'intervalMs' | 'heartbeat'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const firstDelayMs = firstStorageMs(options.intervalMs, this.#deps.random());
+    const firstDelayMs = this.#deps.random() * Math.min(options.intervalMs, longestSpreadMs);
     return this.#loop(pass, { ...options, jitter, firstDelayMs }, signal);
   }
 
@@ -220,7 +201,7 @@ export class AgentLoops {
         jitter,
         wake: this.#wakes.containers,
         heartbeat: this.#beats.containers,
-        firstDelayMs: this.#first.passMs,
+        firstDelayMs: this.#firstPassMs,
       },
       signal,
     );

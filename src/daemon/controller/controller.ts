@@ -11,7 +11,7 @@ import type { EventSpec } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { loop } from '../../runtime/scheduling/loop.ts';
+import { loop, type LoopOptions, type Task } from '../../runtime/scheduling/loop.ts';
 import { collectYoungAlone, letHeapDouble } from '../../runtime/serving/v8-heap.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
 import { createLogger } from '../../runtime/logging/winston-logger.ts';
@@ -56,7 +56,7 @@ async function runOnce(
     await checkAccess({ transport, needed, log }, stop);
     const ended = stop.aborted
       ? ('released' as const)
-      : await run({ config, cluster, registry, metrics, log }, stop);
+      : await new Controller({ config, cluster, registry, metrics, log }).run(stop);
     const outcome = ended === 'lost' && (await isServerAway(transport, stop)) ? 'away' : ended;
     log.info({ outcome }, 'stopped controller');
     return outcome;
@@ -79,162 +79,137 @@ const budgetsPeriodMs = 30_000;
 const rightsPeriodMs = 30_000;
 const lastStatusMs = 3_000;
 
-async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
-  const { config, cluster, log } = base;
-  const recorder = eventRecorder(base, 'controller', instanceOf(config));
-  const policySet = new PolicySet();
-  const rightsWake = new Wake();
-  const wakes = { wake: new Wake(), evictionWake: new Wake(), budgetsWake: new Wake(), rightsWake };
-  const caches = cachesOf(base, policySet, wakes);
-  const elector = config.leaderElection.enabled ? clusterLeader(base, recorder) : undefined;
-  if (elector === undefined) base.metrics.leading(true);
-  const heartbeat = podGcHeartbeat(config);
-  const rights = new OwnRights({
-    transport: cluster.transport,
-    onChange: (missing) => {
-      base.metrics.missingRights(missing);
-      caches.retryExcept(missing);
-    },
-    log: log.named('rights'),
-  });
-  base.metrics.caches(caches.all);
-  const units = buildUnits({
-    ...base,
-    recorder,
-    policySet,
-    caches,
-    rights,
-    holdsLease: () => elector?.holdsLease() ?? true,
-    hasPredecessor: () => elector?.hasPredecessor ?? true,
-    heartbeat,
-    wake: wakes.wake,
-  });
-  const lease = { name: 'leader-election', check: () => elector?.health() };
-  const ready = [...caches.checks, rights];
-  const servers = await startServers(base, { live: [lease, heartbeat], ready });
-  const lead = leading(base, { ...wakes, units, heartbeat });
-  const background = new AbortController();
-  const work = [
-    caches.run(background.signal),
-    recorder.run(background.signal),
-    reviewing(base, { rights, policySet, wake: rightsWake, units }, background.signal),
-  ];
-  try {
-    return await (elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
-  } finally {
-    background.abort();
-    await Promise.all([...work, ...servers.map((server) => server.close())]);
+/** Runs the loops while this process holds the lease, the caches and the reviews of rights all the time. */
+class Controller {
+  readonly #base: Base;
+  readonly #policySet = new PolicySet();
+  readonly #wakes = { podgc: new Wake(), eviction: new Wake(), budgets: new Wake(), rights: new Wake() };
+  readonly #recorder: EventRecorder;
+  readonly #caches: Caches;
+  readonly #rights: OwnRights;
+  readonly #elector: ClusterLeader | undefined;
+  readonly #heartbeat: Heartbeat;
+  readonly #units: Units;
+
+  constructor(base: Base) {
+    const { config, cluster, metrics, log } = base;
+    this.#base = base;
+    this.#recorder = eventRecorder(base, 'controller', instanceOf(config));
+    this.#caches = this.#makeCaches();
+    metrics.caches(this.#caches.all);
+    this.#elector = config.leaderElection.enabled ? clusterLeader(base, this.#recorder) : undefined;
+    if (this.#elector === undefined) metrics.leading(true);
+    const limitMs = Math.max(livePeriods * config.podGcPeriodMs, liveAtLeastMs);
+    this.#heartbeat = new Heartbeat('podgc', limitMs, clock);
+    this.#rights = new OwnRights({
+      transport: cluster.transport,
+      onChange: (missing) => {
+        metrics.missingRights(missing);
+        this.#caches.retryExcept(missing);
+      },
+      log: log.named('rights'),
+    });
+    this.#units = buildUnits({
+      ...base,
+      recorder: this.#recorder,
+      policySet: this.#policySet,
+      caches: this.#caches,
+      rights: this.#rights,
+      holdsLease: () => this.#elector?.holdsLease() ?? true,
+      hasPredecessor: () => this.#elector?.hasPredecessor ?? true,
+      heartbeat: this.#heartbeat,
+      wake: this.#wakes.podgc,
+    });
+  }
+
+  async run(stop: AbortSignal): Promise<'released' | 'lost'> {
+    const lease = { name: 'leader-election', check: () => this.#elector?.health() };
+    const servers = await startServers(this.#base, {
+      live: [lease, this.#heartbeat],
+      ready: [...this.#caches.checks, this.#rights],
+    });
+    const background = new AbortController();
+    const work = [
+      this.#caches.run(background.signal),
+      this.#recorder.run(background.signal),
+      this.#reviewRights(background.signal),
+    ];
+    const lead = (signal: AbortSignal): Promise<void> => this.#lead(signal);
+    try {
+      return await (this.#elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
+    } finally {
+      background.abort();
+      await Promise.all([...work, ...servers.map((server) => server.close())]);
+    }
+  }
+
+  #makeCaches(): Caches {
+    const { cluster, metrics, log } = this.#base;
+    const { podgc, eviction, budgets, rights } = this.#wakes;
+    return controllerCaches({
+      transport: cluster.transport,
+      clock,
+      random: Math.random,
+      log,
+      policySet: this.#policySet,
+      metrics: metrics.reflector,
+      onReady: () => {
+        letHeapDouble(false);
+        for (const wake of [podgc, eviction, budgets]) wake.trigger();
+      },
+      onPolicy: ({ type, name }) => {
+        log.info({ policy: name, change: type }, 'policies changed');
+        for (const wake of [podgc, budgets, rights]) wake.trigger();
+      },
+      onReports: () => budgets.trigger(),
+      onEvictionRequests: () => eviction.trigger(),
+    });
+  }
+
+  /** Reviews the rights of this process every 30 s, as a watch goes on for minutes after its right was taken away, and after a change of a policy. */
+  #reviewRights(signal: AbortSignal): Promise<void> {
+    const { enabled, namespace, name } = this.#base.config.leaderElection;
+    const lease = enabled ? [leaseRight({ namespace, name }), leaseRight(clusterLease)] : [];
+    const review = async (pass: AbortSignal): Promise<void> => {
+      await this.#rights.review([...controllerRights(this.#policySet.ranked), ...lease], pass);
+      this.#units.statusWake.trigger();
+    };
+    const options = { wake: this.#wakes.rights, quietRepeats: true };
+    return this.#loop('rights', rightsPeriodMs, review, options)(signal);
+  }
+
+  /** The loops of the leader, until the signal aborts. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    const { podGc, eviction, budgets, status, statusWake } = this.#units;
+    const { podGcPeriodMs } = this.#base.config;
+    const { podgc: wake, ...wakes } = this.#wakes;
+    const loops = [
+      this.#loop('podgc', podGcPeriodMs, (pass) => podGc.reconcile(pass), {
+        wake,
+        heartbeat: this.#heartbeat,
+      }),
+      this.#loop('eviction', evictionPeriodMs, (pass) => eviction.reconcile(pass), { wake: wakes.eviction }),
+      this.#loop('budgets', budgetsPeriodMs, () => Promise.resolve(budgets.reconcile()), {
+        wake: wakes.budgets,
+      }),
+      this.#loop('policystatus', statusPeriodMs, (pass) => status.reconcile(pass), { wake: statusWake }),
+    ];
+    await Promise.all(loops.map((run) => run(signal)));
+    // Writes the status of the last pass while the lease is still held.
+    await status.flush(AbortSignal.timeout(lastStatusMs));
+  }
+
+  #loop(
+    name: string,
+    intervalMs: number,
+    task: Task,
+    options: Pick<LoopOptions, 'wake' | 'heartbeat' | 'quietRepeats'>,
+  ): (signal: AbortSignal) => Promise<void> {
+    const { metrics, log } = this.#base;
+    const onResult = metrics.pass(name, intervalMs);
+    return (signal) => loop(task, { ...options, name, intervalMs, clock, log, onResult }, signal);
   }
 }
-
-function cachesOf(
-  { cluster, metrics, log }: Base,
-  policySet: PolicySet,
-  { wake, evictionWake, budgetsWake, rightsWake }: Wakes,
-): Caches {
-  return controllerCaches({
-    transport: cluster.transport,
-    clock,
-    random: Math.random,
-    log,
-    policySet,
-    metrics: metrics.reflector,
-    onReady: () => {
-      letHeapDouble(false);
-      wake.trigger();
-      evictionWake.trigger();
-      budgetsWake.trigger();
-    },
-    onPolicy: ({ type, name }) => {
-      log.info({ policy: name, change: type }, 'policies changed');
-      wake.trigger();
-      budgetsWake.trigger();
-      rightsWake.trigger();
-    },
-    onReports: () => budgetsWake.trigger(),
-    onEvictionRequests: () => evictionWake.trigger(),
-  });
-}
-
-interface Reviewing {
-  readonly rights: OwnRights;
-  readonly policySet: PolicySet;
-  readonly wake: Wake;
-  readonly units: Pick<Units, 'statusWake'>;
-}
-
-/** Reviews the rights of this process every 30 s, as a watch goes on for minutes after its right was taken away, and after a change of a policy. */
-function reviewing(
-  base: Base,
-  { rights, policySet, wake, units }: Reviewing,
-  signal: AbortSignal,
-): Promise<void> {
-  const { enabled, namespace, name } = base.config.leaderElection;
-  const lease = enabled ? [leaseRight({ namespace, name }), leaseRight(clusterLease)] : [];
-  return loop(
-    async (pass) => {
-      await rights.review([...controllerRights(policySet.ranked), ...lease], pass);
-      units.statusWake.trigger();
-    },
-    { clock, log: base.log, wake, quietRepeats: true, ...named(base, 'rights', rightsPeriodMs) },
-    signal,
-  );
-}
-
-const podGcHeartbeat = ({ podGcPeriodMs }: ControllerConfig): Heartbeat =>
-  new Heartbeat('podgc', Math.max(livePeriods * podGcPeriodMs, liveAtLeastMs), clock);
-
-interface Wakes {
-  readonly wake: Wake;
-  readonly evictionWake: Wake;
-  readonly budgetsWake: Wake;
-  readonly rightsWake: Wake;
-}
-
-interface Loops extends Omit<Wakes, 'rightsWake'> {
-  readonly units: Units;
-  readonly heartbeat: Heartbeat;
-}
-
-/** The loops of the leader, until the signal aborts. */
-function leading(
-  base: Base,
-  { units, wake, evictionWake, budgetsWake, heartbeat }: Loops,
-): (signal: AbortSignal) => Promise<void> {
-  const { config, log } = base;
-  return async (signal) => {
-    await Promise.all([
-      loop(
-        (pass) => units.podGc.reconcile(pass),
-        { clock, log, wake, heartbeat, ...named(base, 'podgc', config.podGcPeriodMs) },
-        signal,
-      ),
-      loop(
-        (pass) => units.eviction.reconcile(pass),
-        { clock, log, wake: evictionWake, ...named(base, 'eviction', evictionPeriodMs) },
-        signal,
-      ),
-      loop(
-        () => Promise.resolve(units.budgets.reconcile()),
-        { clock, log, wake: budgetsWake, ...named(base, 'budgets', budgetsPeriodMs) },
-        signal,
-      ),
-      loop(
-        (pass) => units.status.reconcile(pass),
-        { clock, log, wake: units.statusWake, ...named(base, 'policystatus', statusPeriodMs) },
-        signal,
-      ),
-    ]);
-    // Writes the status of the last pass while the lease is still held.
-    await units.status.flush(AbortSignal.timeout(lastStatusMs));
-  };
-}
-
-const named = ({ metrics }: Base, name: string, intervalMs: number) => ({
-  name,
-  intervalMs,
-  onResult: metrics.pass(name, intervalMs),
-});
 
 const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();
 

@@ -7,9 +7,7 @@ import { podGcMetrics } from '../../controllers/podgc/metrics.ts';
 import { PolicyStatusController } from '../../controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
-import type { Registry } from 'prom-client';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
-import type { UnitMetrics } from '../../gc/metrics.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
@@ -20,18 +18,14 @@ import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { Caches } from './caches.ts';
 import type { ControllerConfig } from './command.ts';
-import type { Connected } from '../../process/connect.ts';
+import type { Daemon } from '../servers.ts';
+import type { ControllerMetrics } from './metrics.ts';
 
 /** What the controller consists of besides its units. */
-interface ControllerContext {
-  readonly config: Pick<ControllerConfig, 'maxDeleteQps' | 'podGcPeriodMs'>;
-  readonly cluster: Connected;
-  readonly registry: Registry;
-  readonly metrics: { readonly units: UnitMetrics };
+interface ControllerContext extends Daemon<ControllerConfig, ControllerMetrics> {
   readonly recorder: Recorder;
   readonly policySet: PolicySet;
   readonly caches: Caches;
@@ -41,7 +35,6 @@ interface ControllerContext {
   readonly heartbeat: Heartbeat;
   /** Starts a pass of podgc. */
   readonly wake: Wake;
-  readonly log: Logger;
 }
 
 export interface Units {
