@@ -1,4 +1,5 @@
 import { isDiskSignal } from '../../api/node-pressure.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { StepResult } from '../../gc/execute.ts';
@@ -6,18 +7,21 @@ import { FailureMemory } from '../../gc/failures.ts';
 import type { LateRemovals } from '../../gc/late-removals.ts';
 import { carryOut, recordLate, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
-import type { NodeLogs } from '../../node/logs/logs.ts';
-import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import { isAbort } from '../../runtime/errors.ts';
-import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type PlanBasis } from './checks.ts';
-import type { ContainerRemoval, LogDirectoryTarget, LogLinkTarget } from './facts.ts';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
+import { containerChecks, type ContainerChecks, type ContainerGcContext } from './checks.ts';
+import type { ContainerRemoval, LogDirectoryTarget } from './facts.ts';
 import { podThatMustBeGone } from './recheck.ts';
 import { failureOf, type RemovalResults } from './report.ts';
 import type { Relief } from '../nodepressure/facts.ts';
 
-export interface ActDeps extends ContainerCheckDeps {
-  readonly logs: NodeLogs;
-  readonly orphans: NodeOrphans;
+/** What one pass removes, and the memory of the passes. */
+interface PlannedRemovals {
+  readonly policy: Policy;
+  readonly began: Moment;
+  readonly removals: readonly ContainerRemoval[];
+  /** undefined = the limits of the policy decide. */
+  readonly relief: Relief | undefined;
   readonly failures: FailureMemory<ContainerRemoval>;
   readonly late: LateRemovals<ContainerRemoval>;
   /** Called for a pod that exists although it looked gone. */
@@ -25,21 +29,16 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly onRemoved: (removal: ContainerRemoval, freedBytes: number) => void;
 }
 
-export interface PlannedRemovals extends PlanBasis {
-  readonly removals: readonly ContainerRemoval[];
-  /** undefined = the limits of the policy decide. */
-  readonly relief: Relief | undefined;
-}
-
 /** Carries out the removals of one pass, in order. Removes nothing in mode DryRun. */
 export async function removeAll(
-  deps: ActDeps,
-  { removals, relief, ...basis }: PlannedRemovals,
+  context: ContainerGcContext,
+  planned: PlannedRemovals,
   signal: AbortSignal,
 ): Promise<RemovalResults> {
-  const { metrics, log, clock, failures, onProgress, onPodFound, onRemoved } = deps;
-  const checks = containerChecks(deps, basis);
-  const remover = new Remover(deps, checks, { signal, relief });
+  const { metrics, log, clock, onProgress } = context;
+  const { removals, policy, began, failures, onPodFound, onRemoved } = planned;
+  const checks = containerChecks(context, policy, began);
+  const remover = new Remover(context, checks, planned, signal);
   const results = await carryOut(
     removals,
     { unit: 'containergc', metrics, log },
@@ -85,28 +84,29 @@ const freed = async (bytes: Promise<number>): Promise<StepResult> => ({
 });
 
 class Remover {
-  readonly #deps: ActDeps;
+  readonly #deps: ContainerGcContext;
   readonly #checks: ContainerChecks;
   /** Aborts the removal of a log directory; the next pass removes the rest. */
   readonly #signal: AbortSignal;
   /** Never aborts: an interrupted removal would leave a container without its log. Each request has its own deadline. */
   readonly #unaborted = new AbortController().signal;
 
-  readonly #relief: Relief | undefined;
+  readonly #planned: Pick<PlannedRemovals, 'relief' | 'late'>;
   isRelieved = false;
   /** Why a container was removed without its log: the disk hangs. */
   logError: Error | undefined;
   #haveLogsHung = false;
 
   constructor(
-    deps: ActDeps,
+    deps: ContainerGcContext,
     checks: ContainerChecks,
-    { signal, relief }: { readonly signal: AbortSignal; readonly relief: Relief | undefined },
+    planned: Pick<PlannedRemovals, 'relief' | 'late'>,
+    signal: AbortSignal,
   ) {
     this.#deps = deps;
     this.#checks = checks;
     this.#signal = signal;
-    this.#relief = relief;
+    this.#planned = planned;
   }
 
   /** Removals of logs that follow one that hung: each would wait as long, and occupy a thread. */
@@ -141,18 +141,24 @@ class Remover {
   }
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
-    const { runtime, logs, orphans, late } = this.#deps;
+    const { runtime, logs, orphans } = this.#deps;
     const { target, reason } = removal;
     switch (target.kind) {
       case 'Container':
         return await this.#removeContainer(removal);
       case 'Sandbox':
-        await late.awaited(target.id, removal, runtime.removeSandbox(target.id, this.#unaborted));
+        await this.#planned.late.awaited(
+          target.id,
+          removal,
+          runtime.removeSandbox(target.id, this.#unaborted),
+        );
         return done;
       case 'LogDirectory':
         return await this.#removeDirectory(target);
       case 'LogLink':
-        return (await this.#removeLink(target)) ? done : { kind: 'keep', reason: 'InUse' };
+        return (await logs.removeLink(target.path, target.isOutside ? 'outside' : 'broken', this.#signal))
+          ? done
+          : { kind: 'keep', reason: 'InUse' };
       case 'LogFile':
         return await freed(
           reason === 'ContainerGone'
@@ -176,7 +182,7 @@ class Remover {
 
   /** Removes logs, legacy link and container, and stops at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime); but logs on a disk that hangs are left. */
   async #removeContainer(removal: ContainerRemoval): Promise<StepResult> {
-    const { runtime, late } = this.#deps;
+    const { runtime } = this.#deps;
     const listed = this.#listed(removal);
     const status = listed && (await runtime.containerStatus(listed.id, this.#unaborted));
     if (listed === undefined || status === undefined) return gone;
@@ -184,7 +190,7 @@ class Remover {
     if (status.state === 'Unknown') return { kind: 'keep', reason: 'UnknownState' };
     const freedBytes = await this.#removeLogs(listed, status.logPath, removal.reason);
     const request = runtime.removeContainer(listed.id, this.#unaborted);
-    const removed = await late.awaited(listed.id, removal, request);
+    const removed = await this.#planned.late.awaited(listed.id, removal, request);
     this.isRelieved = await this.#measured();
     return removed === 'gone' ? gone : { kind: 'done', freedBytes };
   }
@@ -202,7 +208,7 @@ class Remover {
       if (logPath !== '') freedBytes = await logs.removeContainerLog(logPath, this.#unaborted);
       const link = legacyLinkOf(container);
       if (link !== undefined)
-        await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
+        await logs.removeLink(`${logs.roots.containers}/${link}`, 'broken', this.#unaborted);
     } catch (err) {
       if (!this.#doLogsHang()) throw err;
       metrics.failed.inc({ unit: 'containergc', reason });
@@ -211,16 +217,12 @@ class Remover {
     return freedBytes;
   }
 
-  async #removeLink({ path, isOutside }: LogLinkTarget): Promise<boolean> {
-    const { logs } = this.#deps;
-    return isOutside ? logs.removeOutsideLink(path, this.#signal) : logs.removeBrokenLink(path, this.#signal);
-  }
-
   /** Whether the relief is enough; false = unknown. */
   async #measured(): Promise<boolean> {
-    if (this.#relief === undefined) return false;
+    const { relief } = this.#planned;
+    if (relief === undefined) return false;
     try {
-      return (await this.#relief.missing(this.#unaborted)) <= 0;
+      return (await relief.missing(this.#unaborted)) <= 0;
     } catch (err) {
       this.#deps.log.warn({ err }, 'measuring file system failed');
       return false;
@@ -230,7 +232,7 @@ class Remover {
   async #removeDirectory({ path, links }: LogDirectoryTarget): Promise<StepResult> {
     const { logs } = this.#deps;
     const freedBytes = await logs.removeDirectory(path, this.#signal);
-    for (const link of links) await logs.removeBrokenLink(link, this.#signal);
+    for (const link of links) await logs.removeLink(link, 'broken', this.#signal);
     return { kind: 'done', freedBytes };
   }
 }

@@ -11,19 +11,18 @@ import {
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { PodState } from '../../kube/actions/live-reads.ts';
+import type { NodeLogs } from '../../node/logs/logs.ts';
+import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { RemoverContext } from '../context.ts';
 import type { ContainerGcFacts, ContainerRemoval } from './facts.ts';
 import { podThatMustBeGone, recheck } from './recheck.ts';
 
-export interface ContainerCheckDeps extends RemoverContext {
+export interface ContainerGcContext extends RemoverContext {
   /** The pods of this node in the cache; undefined = unknown. */
   readonly pods: () => ContainerGcFacts['pods'];
-}
-
-export interface PlanBasis {
-  readonly policy: Policy;
-  readonly began: Moment;
+  readonly logs: NodeLogs;
+  readonly orphans: NodeOrphans;
 }
 
 interface Listed {
@@ -44,17 +43,17 @@ export interface ContainerChecks {
   readonly listing: LiveQuery<ContainerRemoval, Listed | Error>;
 }
 
-export function containerChecks(deps: ContainerCheckDeps, { policy, began }: PlanBasis): ContainerChecks {
-  const { runtime, clock, governance } = deps;
+export function containerChecks(context: ContainerGcContext, policy: Policy, began: Moment): ContainerChecks {
+  const { runtime, clock, governance } = context;
   const node = confirmedNode<ContainerRemoval>({
-    confirm: (signal) => deps.live.confirm(signal),
+    confirm: (signal) => context.live.confirm(signal),
     policy,
     clock,
   });
   const pods = new LiveQuery<ContainerRemoval, PodState>({
     clock,
     key: (removal) => podThatMustBeGone(removal)?.uid,
-    query: (removal, signal) => readPod(removal, deps, signal),
+    query: (removal, signal) => readPod(removal, context, signal),
   });
   const listing = new LiveQuery<ContainerRemoval, Listed | Error>({
     // Each kind has a listing of its own: sandboxes depend on the containers that are left.
@@ -69,14 +68,14 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, began }: Pla
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {
-    checks: [unchanged, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, deps)],
+    checks: [unchanged, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, context)],
     ...live,
   };
 }
 
 async function readPod(
   removal: ContainerRemoval,
-  { live, log }: ContainerCheckDeps,
+  { live, log }: ContainerGcContext,
   signal: AbortSignal,
 ): Promise<PodState> {
   const pod = podThatMustBeGone(removal);
@@ -113,7 +112,7 @@ const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
   },
 });
 
-const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerCheckDeps): Checked => ({
+const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerGcContext): Checked => ({
   live: listing,
   objection: (removal) => {
     const listed = listing.response(removal);

@@ -3,17 +3,10 @@ import type { Policy } from '../../api/policy/policy.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import type { LogListing } from '../../node/logs/list.ts';
-import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
-import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
-import {
-  containerFailures,
-  recordLateContainer,
-  removeAll,
-  type ActDeps,
-  type PlannedRemovals,
-} from './act.ts';
+import { containerFailures, recordLateContainer, removeAll } from './act.ts';
+import type { ContainerGcContext } from './checks.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
 import type { LastRemoved } from '../../gc/pass.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
@@ -21,7 +14,6 @@ import {
   type ContainerGcFacts,
   type ContainerGcPlan,
   type ContainerRemoval,
-  type Sightings,
   type ContainerInventory,
 } from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
@@ -35,21 +27,20 @@ import {
   pausedError,
   reportOf,
   withRemoved,
-  type RemovalResults,
   type Outcome,
 } from './report.ts';
 import { explainContainer } from './words.ts';
 import type { PlannedContainers, ReclaimResult, Relief } from '../nodepressure/facts.ts';
 import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
-export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures' | 'late'> {
+export interface ContainerGcDeps extends ContainerGcContext {
   readonly own: ContainerGcMetrics;
 }
 
 /** Removes the dead containers, sandboxes and logs that are due by the policy of this node, and reports each pass. */
 export class ContainerGcManager {
   readonly #deps: ContainerGcDeps;
-  #sightings: Sightings = new Map();
+  #sightings = new Map<string, number>();
   readonly #passClock: PassClock;
   /** Why orphaned resources could not be removed in the last pass. */
   readonly #warned = new Changed<string>();
@@ -91,14 +82,12 @@ export class ContainerGcManager {
   async #reportedPass(relief: Relief | undefined, signal: AbortSignal): Promise<Outcome> {
     const { clock, onPass, recorder } = this.#deps;
     const outcome = await this.#pass(signal, relief);
-    const { error, unknown, stopped, inventory } = outcome;
-    const message = error === undefined ? (unknown ?? stopped?.why) : errorLine(error);
+    const { error, inventory } = outcome;
     const node = this.#deps.node();
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, errorLine(error), outcome));
-    const report = reportOf(outcome, clock.now(), message);
     this.inventory = inventory;
-    onPass(this.#late.addedTo(report));
+    onPass(this.#late.addedTo(reportOf(outcome, clock.now())));
     signal.throwIfAborted();
     return outcome;
   }
@@ -122,7 +111,17 @@ export class ContainerGcManager {
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
     this.#warn(facts, plan, governance);
     this.#warnReadOnly(plan);
-    const results = await this.#act({ removals: plan.removals, policy, began, relief }, signal);
+    const planned = {
+      removals: plan.removals,
+      policy,
+      began,
+      relief,
+      failures: this.#failures,
+      late: this.#late,
+      onPodFound: (uid: string) => this.#sightings.delete(uid),
+      onRemoved: (removal: ContainerRemoval, freedBytes: number) => this.#removed(removal, freedBytes),
+    };
+    const results = await removeAll(this.#deps, planned, signal);
     return {
       ...results,
       unknown: results.unknown ?? unknownBecause(facts, plan),
@@ -149,12 +148,12 @@ export class ContainerGcManager {
 
   /** Containers are collected even if the logs cannot be listed. */
   async #observe(requested: Relief | undefined, signal: AbortSignal): Promise<Observed | Error> {
-    const { runtime, pods, clock, own } = this.#deps;
+    const { runtime, orphans, clock, own } = this.#deps;
     const { began, jumpedMs } = this.#passClock.begin();
     try {
       await runtime.checkReady(signal);
       // Before everything else, so that the pod of each directory is known.
-      const listed = await this.#tried(this.#deps.orphans.list(signal), signal);
+      const listed = await this.#tried(orphans.list(signal), signal);
       const [containers, sandboxes, logs] = await Promise.all([
         runtime.listContainers(signal),
         runtime.listSandboxes(signal),
@@ -162,9 +161,11 @@ export class ContainerGcManager {
       ]);
       const error = logs instanceof Error ? logs : undefined;
       // Pods are read last, so that the pod of every listed container is known.
-      const objects = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods: pods() };
+      const pods = this.#deps.pods();
+      const objects = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods };
       own.logBytes.set(logBytesOf(objects));
-      const seen = { ...objects, orphans: await this.#inspect(listed, objects, signal) };
+      const found = pods && listed && orphans.inspect(listed, { pods, sandboxes, containers }, signal);
+      const seen = { ...objects, orphans: found && (await this.#tried(found, signal)) };
       // A relief may follow a pass at once, so it is no second sighting.
       const isCounted = requested === undefined;
       this.#sightings = observeGone(this.#sightings, seen, { now: clock.now(), isCounted });
@@ -194,34 +195,20 @@ export class ContainerGcManager {
     this.lastRemoved = withRemoved(this.lastRemoved, removal, freedBytes, this.#deps.clock.now());
   }
 
-  async #inspect(
-    listed: OrphanPaths | undefined,
-    { pods, sandboxes, containers }: Omit<ContainerGcFacts, 'sightings'>,
-    signal: AbortSignal,
-  ): Promise<OrphansFound | undefined> {
-    if (listed === undefined || pods === undefined) return undefined;
-    const known = { pods, sandboxes: sandboxes ?? [], containers: containers ?? [] };
-    return await this.#tried(this.#deps.orphans.inspect(listed, known, signal), signal);
-  }
-
   /** A failed search costs a warning, not the pass. */
-  async #tried<T>(search: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    try {
-      return await search;
-    } catch (err) {
+  #tried<T>(search: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    return search.catch((err: unknown) => {
       signal.throwIfAborted();
       this.#deps.log.warn({ err }, 'searching orphaned resources failed');
       return undefined;
-    }
+    });
   }
 
-  async #listLogs(signal: AbortSignal): Promise<LogListing | Error> {
-    try {
-      return await this.#deps.logs.list(signal);
-    } catch (err) {
+  #listLogs(signal: AbortSignal): Promise<LogListing | Error> {
+    return this.#deps.logs.list(signal).catch((err: unknown) => {
       signal.throwIfAborted();
       return err instanceof Error ? err : new Error('listing logs', { cause: err });
-    }
+    });
   }
 
   /** In mode DryRun too: a warning removes nothing. */
@@ -241,17 +228,6 @@ export class ContainerGcManager {
         'log is too large',
       );
     }
-  }
-
-  async #act(planned: PlannedRemovals, signal: AbortSignal): Promise<RemovalResults> {
-    const onPodFound = (uid: string): void => {
-      this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
-    };
-    const onRemoved: ActDeps['onRemoved'] = (removal, freedBytes) => {
-      this.#removed(removal, freedBytes);
-    };
-    const deps = { ...this.#deps, failures: this.#failures, late: this.#late, onPodFound, onRemoved };
-    return await removeAll(deps, planned, signal);
   }
 }
 

@@ -131,7 +131,7 @@ export function observeGone(
   previous: Sightings,
   facts: Omit<ContainerGcFacts, 'sightings'>,
   { now, isCounted = true }: { readonly now: Date; readonly isCounted?: boolean },
-): Sightings {
+): Map<string, number> {
   const states = podStates(facts, now);
   const orphaned = new Set(podsOfOrphans(facts.orphans));
   const gone = [...mentionedPods(facts), ...orphaned].filter((uid) => {

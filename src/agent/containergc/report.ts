@@ -3,6 +3,7 @@ import type {
   NodeGCReportStatusLargestOffender,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { passReport, type PassResults, type LastRemoved, type NodePassReport } from '../../gc/pass.ts';
+import { errorLine } from '../../runtime/errors.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type {
@@ -69,9 +70,11 @@ export function pausedError({ kept }: Pick<ContainerGcPlan, 'kept'>): Error | un
 }
 
 /** The report of one pass; an error outside of removals counts as one failure. */
-export function reportOf(outcome: Outcome, at: Date, message: string | undefined): NodePassReport {
+export function reportOf(outcome: Outcome, at: Date): NodePassReport {
+  const { error, unknown, stopped } = outcome;
+  const message = error === undefined ? (unknown ?? stopped?.why) : errorLine(error);
   const report = passReport({ unit: 'containergc', at, result: resultOf(outcome), message }, outcome);
-  return outcome.error === undefined ? report : { ...report, errors: Math.max(1, report.errors) };
+  return error === undefined ? report : { ...report, errors: Math.max(1, report.errors) };
 }
 
 function resultOf({ error, unknown, stopped, planned }: Outcome): NodePassReport['result'] {

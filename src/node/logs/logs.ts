@@ -5,26 +5,7 @@ import { inDirectory, type HeldDirectory } from './directory.ts';
 import { listLogs, type LogListing, type LogRoots } from './list.ts';
 import { removeFile, removeTree } from './remove-tree.ts';
 
-/**
- * The container logs of this node. Paths are absolute and must be below their root; a missing file counts as removed. A removal never
- * follows a link and never crosses a mount point: it rejects; after a minute too. Removals return the size of the removed files in bytes.
- */
-export interface NodeLogs {
-  readonly roots: LogRoots;
-  /** An operation has not ended although its deadline has passed. Until it ends, all others reject at once. */
-  readonly isHanging: boolean;
-  /** Rejects after a minute, and while an earlier listing has not ended. */
-  list(signal: AbortSignal): Promise<LogListing>;
-  removeDirectory(path: string, signal: AbortSignal): Promise<number>;
-  /** Removes a rotated log: never a name that ends in `.log`. */
-  removeRotated(path: string, signal: AbortSignal): Promise<number>;
-  /** Removes the log of a container and all its rotations: every name in its directory with this literal prefix (pkg/kubelet/kuberuntime/kuberuntime_container.go, removeContainerLog). */
-  removeContainerLog(path: string, signal: AbortSignal): Promise<number>;
-  /** Removes a link below the root of the containers whose target below the root of the pods is missing; false = it is no such link. */
-  removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean>;
-  /** Removes a link below the root of the containers unless it leads to a file below the root of the pods; false = it is no such link. A target outside may exist. */
-  removeOutsideLink(path: string, signal: AbortSignal): Promise<boolean>;
-}
+export type NodeLogs = Pick<LocalLogs, keyof LocalLogs>;
 
 /** Deeper than any log: more levels are made on purpose. */
 const maxDepth = 32;
@@ -43,8 +24,11 @@ const defaults = {
   deadline: (): AbortSignal => AbortSignal.timeout(timeoutMs),
 };
 
-/** NodeLogs on the local file system; Linux only. */
-export class LocalLogs implements NodeLogs {
+/**
+ * The container logs of this node; Linux only. Paths are absolute and must be below their root; a missing file counts as removed. A removal never
+ * follows a link and never crosses a mount point: it rejects; after a minute too. Removals return the size of the removed files in bytes.
+ */
+export class LocalLogs {
   readonly roots: LogRoots;
   readonly #options: Required<LocalLogsOptions>;
   /** A listing has not ended. A hung one occupies a thread until it ends, so there is no second. */
@@ -57,10 +41,12 @@ export class LocalLogs implements NodeLogs {
     this.#options = { ...defaults, ...options };
   }
 
+  /** An operation has not ended although its deadline has passed. Until it ends, all others reject at once. */
   get isHanging(): boolean {
     return this.#hanging > 0;
   }
 
+  /** Rejects after a minute, and while an earlier listing has not ended. */
   async list(signal: AbortSignal): Promise<LogListing> {
     return wrapped('listing logs', () => this.#listInTime(signal));
   }
@@ -119,6 +105,7 @@ export class LocalLogs implements NodeLogs {
     return this.#removed(`removing log directory ${path}`, remove, signal);
   }
 
+  /** Removes a rotated log: never a name that ends in `.log`. */
   async removeRotated(path: string, signal: AbortSignal): Promise<number> {
     const remove = async (during: AbortSignal): Promise<number> => {
       during.throwIfAborted();
@@ -133,6 +120,7 @@ export class LocalLogs implements NodeLogs {
     return this.#removed(`removing rotated log ${path}`, remove, signal);
   }
 
+  /** Removes the log of a container and all its rotations: every name in its directory with this literal prefix (pkg/kubelet/kuberuntime/kuberuntime_container.go, removeContainerLog). */
   async removeContainerLog(path: string, signal: AbortSignal): Promise<number> {
     const remove = async (during: AbortSignal): Promise<number> => {
       const components = componentsBelow(this.roots.pods, path);
@@ -145,22 +133,13 @@ export class LocalLogs implements NodeLogs {
     return this.#removed(`removing container log ${path}`, remove, signal);
   }
 
-  async removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean> {
-    return this.#removeLink(path, (target) => this.#isMissing(target), signal);
-  }
-
-  async removeOutsideLink(path: string, signal: AbortSignal): Promise<boolean> {
-    const isOutside = async (target: string): Promise<boolean> =>
-      !this.#isBelowPods(target) || (await this.#statBelowPods(target))?.isSymbolicLink() === true;
-    return this.#removeLink(path, isOutside, signal);
-  }
-
-  /** Removes a link below the root of the containers if the condition holds for its target. */
-  async #removeLink(
-    path: string,
-    condition: (target: string) => Promise<boolean>,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  /**
+   * Removes a link below the root of the containers; false = it is no such link. `broken`: its target below the root of the pods is missing. `outside`:
+   * it does not lead to a file below the root of the pods; the target may exist.
+   */
+  async removeLink(path: string, kind: 'broken' | 'outside', signal: AbortSignal): Promise<boolean> {
+    const isRemovable = (target: string): Promise<boolean> =>
+      kind === 'broken' ? this.#isMissing(target) : this.#isOutside(target);
     const remove = async (during: AbortSignal): Promise<boolean> => {
       during.throwIfAborted();
       const components = componentsBelow(this.roots.containers, path);
@@ -170,7 +149,7 @@ export class LocalLogs implements NodeLogs {
         const stat = await root.stat(name);
         const target = stat?.isSymbolicLink() === true ? await root.linkTarget(name) : undefined;
         if (target === undefined) return false;
-        if (!(await condition(posix.resolve(posix.dirname(path), target)))) return false;
+        if (!(await isRemovable(posix.resolve(posix.dirname(path), target)))) return false;
         // What hung may be outdated.
         during.throwIfAborted();
         return root.unlink(name);
@@ -178,6 +157,10 @@ export class LocalLogs implements NodeLogs {
       return removed ?? false;
     };
     return this.#removed(`removing log link ${path}`, remove, signal);
+  }
+
+  async #isOutside(target: string): Promise<boolean> {
+    return !this.#isBelowPods(target) || (await this.#statBelowPods(target))?.isSymbolicLink() === true;
   }
 
   /** Never true for a target outside the root of the pods: such a directory may exist on the node and not in this container. */

@@ -45,14 +45,7 @@ export type OrphanRemoval =
   | CgroupRemoval
   | { readonly kind: 'keep'; readonly reason: MountObstacle | ProcessObstacle };
 
-/** Orphaned resources of pods on this node. Paths of removals are those that `inspect` returned. */
-export interface NodeOrphans {
-  /** Must be called before the pods are read, so that the pod of each listed path is known. */
-  list(signal: AbortSignal): Promise<OrphanPaths>;
-  inspect(listed: OrphanPaths, known: KnownPods, signal: AbortSignal): Promise<OrphansFound>;
-  removeDirectory(path: string, signal: AbortSignal): Promise<OrphanRemoval>;
-  removeCgroup(path: string): Promise<OrphanRemoval>;
-}
+export type NodeOrphans = Pick<OrphanFinder, keyof OrphanFinder>;
 
 interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
@@ -69,8 +62,8 @@ const measureEveryMs = 10 * 60_000;
 /** Files that one call of `removeDirectory` may remove: some seconds of work. */
 const maxFilesRemoved = 100_000;
 
-/** NodeOrphans on the local file system; Linux only. */
-export class OrphanFinder implements NodeOrphans {
+/** Orphaned resources of pods on this node; Linux only. Paths of removals are those that `inspect` returned. */
+export class OrphanFinder {
   readonly #options: OrphanFinderOptions;
   #measured: ReadonlyMap<string, { readonly atMs: number; readonly bytes: number }> = new Map();
   /** Reads under way, also after a timeout. */
@@ -80,6 +73,7 @@ export class OrphanFinder implements NodeOrphans {
     this.#options = options;
   }
 
+  /** Must be called before the pods are read, so that the pod of each listed path is known. */
   async list(signal: AbortSignal): Promise<OrphanPaths> {
     if (this.#pending > 0) throw new Error('searching orphaned resources: the last search still hangs');
     return await this.#withDeadline(listOrphanPlaces(this.#options.roots), signal);

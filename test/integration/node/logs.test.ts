@@ -42,8 +42,8 @@ const removals: Readonly<Record<string, (from: LocalLogs, signal: AbortSignal) =
   'the log of a container': (from, signal) => from.removeContainerLog(inPod('main', '0.log'), signal),
   'a rotated log': (from, signal) => from.removeRotated(inPod('main', rotated), signal),
   'a log directory': (from, signal) => from.removeDirectory(inPod(), signal),
-  'a broken link': (from, signal) => from.removeBrokenLink(linkPath(), signal),
-  'a link out of the log roots': (from, signal) => from.removeOutsideLink(linkPath(), signal),
+  'a broken link': (from, signal) => from.removeLink(linkPath(), 'broken', signal),
+  'a link out of the log roots': (from, signal) => from.removeLink(linkPath(), 'outside', signal),
 };
 
 const describeOnLinux = describe.skipIf(process.platform !== 'linux');
@@ -178,7 +178,7 @@ describeOnLinux('the removal of one log', () => {
   const directory = (path: string) => logs.removeDirectory(path, never);
   const rotatedLog = (path: string) => logs.removeRotated(path, never);
   const containerLog = (path: string) => logs.removeContainerLog(path, never);
-  const brokenLink = (path: string) => logs.removeBrokenLink(path, never);
+  const brokenLink = (path: string) => logs.removeLink(path, 'broken', never);
   test.each<[string, path: () => string, remove: (path: string) => Promise<unknown>, cause: string]>([
     ['the current log as a rotated one', () => inPod('main', '0.log'), rotatedLog, 'it is not a rotated log'],
     ['a rotated log outside of the directory of a container', () => inPod('x.gz'), rotatedLog, 'it is not'],
@@ -223,8 +223,8 @@ describeOnLinux('the removal of one log', () => {
 describeOnLinux('a link', () => {
   const gone = `x_y_z/main/0.log`;
   const byKind = {
-    broken: () => logs.removeBrokenLink(linkPath(), never),
-    outside: () => logs.removeOutsideLink(linkPath(), never),
+    broken: () => logs.removeLink(linkPath(), 'broken', never),
+    outside: () => logs.removeLink(linkPath(), 'outside', never),
   };
   test.each<[name: string, removedAs: keyof typeof byKind | undefined, target: () => string]>([
     ['to a missing log', 'broken', () => inPod('main', '0.log')],
@@ -248,7 +248,7 @@ describeOnLinux('a link', () => {
   test('is kept without the root of the pods', async () => {
     symlinkSync(inPod('main', '0.log'), linkPath());
     rmSync(at('pods'), { recursive: true });
-    expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
+    expect(await logs.removeLink(linkPath(), 'broken', never)).toBe(false);
     expect(readdirSync(at('containers'))).toHaveLength(1);
   });
 });
@@ -317,7 +317,7 @@ describeOnLinux('a name that is not UTF-8', () => {
     writeFileSync(target, 'x');
     symlinkSync(target, linkPath());
     expect((await logs.list(never)).entries).toEqual([]);
-    expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
+    expect(await logs.removeLink(linkPath(), 'broken', never)).toBe(false);
   });
 });
 

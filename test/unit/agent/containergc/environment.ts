@@ -66,14 +66,9 @@ class FakeLogs implements NodeLogs {
     return this.#remove(`log ${path}`, (other) => other.startsWith(path));
   }
 
-  async removeBrokenLink(path: string): Promise<boolean> {
+  async removeLink(path: string, kind: 'broken' | 'outside'): Promise<boolean> {
     const target = this.entries.get(path)?.target;
-    if (target === undefined || this.entries.has(target)) return false;
-    await this.#remove(`link ${path}`, (other) => other === path);
-    return true;
-  }
-
-  async removeOutsideLink(path: string): Promise<boolean> {
+    if (kind === 'broken' && (target === undefined || this.entries.has(target))) return false;
     await this.#remove(`link ${path}`, (other) => other === path);
     return true;
   }

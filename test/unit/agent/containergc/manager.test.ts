@@ -138,7 +138,7 @@ test('a link whose log is back right before its removal is kept', async () => {
   const node = new Node(nodePolicy({ logs: logsRule() }));
   node.pods = [apiPod('pod')];
   node.logs.add(link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'));
-  node.logs.removeBrokenLink = () => Promise.resolve(false);
+  node.logs.removeLink = () => Promise.resolve(false);
   await node.pass();
   const metrics = await node.registry.metrics();
   expect(metrics).toContain('dustpan_removed_objects_total{unit="containergc",reason="BrokenLink"} 0');
