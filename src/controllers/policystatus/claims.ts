@@ -8,7 +8,17 @@ import { counted, noImageText, staleText } from '../../gc/reasons/words.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { holdingClaim } from './hold.ts';
 import { removeEntriesOf, type NodeRollup, type RemovalProgress, type UnmatchedImages } from './nodes.ts';
-import { noPassYet, type Claim, type Obstacles, type PolicyStatus, type StatusFacts } from './status.ts';
+import {
+  invalid,
+  no,
+  noPassYet,
+  unknown,
+  yes,
+  type Claim,
+  type Obstacles,
+  type PolicyStatus,
+  type StatusFacts,
+} from './status.ts';
 
 interface Decided {
   /** Of the last pass, or as stored. */
@@ -17,36 +27,40 @@ interface Decided {
   readonly matched: readonly string[];
 }
 
-/** The conditions of a policy, without their transition times. */
-export function claims(known: StatusFacts, { hold, matched }: Decided): readonly Claim[] {
+/** The conditions of a policy by type, without their transition times. */
+export function claims(
+  known: StatusFacts,
+  { hold, matched }: Decided,
+): Readonly<Record<string, Claim | undefined>> {
   const { policy } = known;
   // A pass of another generation says nothing about this one.
   const report = known.report?.generation === policy.generation ? known.report : undefined;
   const facts: StatusFacts = { ...known, report };
   const accepted = acceptedClaim(facts, matched);
   const degraded = degradedClaim(facts);
-  const enforcing = enforcingClaim(policy, report);
   const holding = holdingClaim(facts, hold);
-  const others = [...budgetsClaim(facts), ...removalsClaim(facts, matched)];
-  return [readyClaim(accepted, degraded, holding), accepted, enforcing, holding, degraded, ...others];
+  return {
+    Ready: readyClaim(accepted, degraded, holding),
+    Accepted: accepted,
+    Enforcing: enforcingClaim(policy, report),
+    Holding: holding,
+    Degraded: degraded,
+    BudgetsExceeded: budgetsClaim(facts),
+    ImagesRemoved: removalsClaim(facts, matched),
+  };
 }
 
 function readyClaim(accepted: Claim, degraded: Claim, holding: Claim): Claim {
-  if (accepted.status !== 'True') return { ...accepted, type: 'Ready' };
-  if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
-  if (degraded.status === 'Unknown') return { ...degraded, type: 'Ready' };
+  if (accepted.status !== 'True') return accepted;
+  if (degraded.status !== 'False')
+    return { ...degraded, status: degraded.status === 'True' ? 'False' : 'Unknown' };
   // `kubectl get gcpolicies -o wide` shows the reason of Ready.
-  if (holding.status === 'True') return { ...holding, type: 'Ready' };
-  return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is applied as planned' };
+  return holding.status === 'True' ? holding : yes('AsPlanned', 'The policy is applied as planned');
 }
 
 function acceptedClaim(facts: StatusFacts, matched: readonly string[]): Claim {
   const { policy, selectable, unmatched, removals = [] } = facts;
-  const type = 'Accepted';
-  if ('problems' in policy) {
-    const message = cut(printable(invalidPolicyText(policy)));
-    return { type, status: 'False', reason: 'InvalidPolicy', message };
-  }
+  if ('problems' in policy) return no('InvalidPolicy', cut(printable(invalidPolicyText(policy))));
   const doubts = reasonDoubts(policy);
   const reasons = doubts.map(
     ({ entry, advice, isCertain }) =>
@@ -60,15 +74,14 @@ function acceptedClaim(facts: StatusFacts, matched: readonly string[]): Claim {
   // Those of other clusters may be meant: they are no problem.
   const names = unmatchedNames(policy, selectable?.namespaces).map(
     ({ field, entries }) =>
-      `no namespace matches ${entries.map((one) => JSON.stringify(one)).join(', ')} of ${field}`,
+      `no namespace matches ${entries.map((name) => JSON.stringify(name)).join(', ')} of ${field}`,
   );
   const message = cut(
     printable(['The policy is valid', ...reasons, ...selectors, ...images, ...names].join('; ')),
   );
-  if (doubts.some(({ isCertain }) => isCertain))
-    return { type, status: 'True', reason: 'MatchesNothing', message };
+  if (doubts.some(({ isCertain }) => isCertain)) return yes('MatchesNothing', message);
   const isDoubtful = selectors.length + images.length > 0;
-  return { type, status: 'True', reason: isDoubtful ? 'SelectsNothing' : 'Valid', message };
+  return yes(isDoubtful ? 'SelectsNothing' : 'Valid', message);
 }
 
 const matchingNoImage = ({ nodes, lists }: UnmatchedImages): readonly string[] =>
@@ -101,47 +114,32 @@ function selectingNothing(
 }
 
 function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim {
-  const type = 'Enforcing';
-  if ('problems' in policy)
-    return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy is invalid' };
+  if ('problems' in policy) return invalid;
   if (policy.mode === 'Enforce')
-    return {
-      type,
-      status: 'True',
-      reason: 'ModeEnforce',
-      message: 'Mode Enforce: dustpan removes objects that are due',
-    };
+    return yes('ModeEnforce', 'Mode Enforce: dustpan removes objects that are due');
   const due = report === undefined ? '' : `; ${report.due} pods are due for deletion`;
-  return {
-    type,
-    status: 'False',
-    reason: 'ModeDryRun',
-    message: `Mode DryRun: dustpan removes nothing${due}`,
-  };
+  return no('ModeDryRun', `Mode DryRun: dustpan removes nothing${due}`);
 }
 
 function degradedClaim({ policy, stored, report, nodes, obstacles }: StatusFacts): Claim {
-  const type = 'Degraded';
   if ('problems' in policy) return noPassYet;
   // The next controller reads an open circuit breaker from the status: nothing else may take its place.
   const open = openBreaker(report) ?? leftOpen({ policy, stored, report });
   const obstacle = obstacleOf(obstacles);
   const trouble = withObstacle(open, obstacle) ?? obstacle ?? podTrouble(report) ?? nodeTrouble(nodes);
-  if (trouble !== undefined) return { type, status: 'True', ...trouble };
-  const unknown = unknownText(obstacles, report);
-  if (unknown !== undefined) return { ...noPassYet, message: unknown };
+  if (trouble !== undefined) return trouble;
+  const undecided = undecidedText(obstacles, report);
+  if (undecided !== undefined) return { ...noPassYet, message: undecided };
   if (policy.pods === undefined && policy.nodes !== undefined) return nodesOnlyClaim(nodes);
   if (report === undefined && policy.pods !== undefined) return noPassYet;
-  return {
-    type,
-    status: 'False',
-    reason: 'AsPlanned',
-    message: 'The last pass did everything that it planned',
-  };
+  return no('AsPlanned', 'The last pass did everything that it planned');
 }
 
 /** What the controller did not know when it applied the policy; undefined = nothing. */
-function unknownText({ unknownRights }: Obstacles, report: PolicyPassReport | undefined): string | undefined {
+function undecidedText(
+  { unknownRights }: Obstacles,
+  report: PolicyPassReport | undefined,
+): string | undefined {
   if (unknownRights.length > 0)
     return cut(
       `The controller does not know yet whether it may ${unknownRights.map(rightText).join(', ')}, which the policy needs`,
@@ -152,29 +150,30 @@ function unknownText({ unknownRights }: Obstacles, report: PolicyPassReport | un
     : `The last pass had no current list of ${lists.join(', ')}, and kept the pods that need it`;
 }
 
-type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;
+/** undefined = none. */
+type Trouble = Claim | undefined;
 
-function openBreaker(report: PolicyPassReport | undefined): Trouble {
-  if (report?.trippedPercent === undefined) return undefined;
-  const message = `Nodes missing, now or lost within an hour: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`;
-  return { reason: 'Tripped', message };
-}
+const openBreaker = (report: PolicyPassReport | undefined): Trouble =>
+  report?.trippedPercent === undefined
+    ? undefined
+    : yes(
+        'Tripped',
+        `Nodes missing, now or lost within an hour: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`,
+      );
 
 const withObstacle = (open: Trouble, obstacle: Trouble): Trouble =>
-  open && { reason: open.reason, message: [open.message, obstacle?.message].filter(Boolean).join('. ') };
+  open && { ...open, message: [open.message, obstacle?.message].filter(Boolean).join('. ') };
 
 /** Why the controller decides nothing, or cannot do what it decides. */
 function obstacleOf({ missingRights, staleCaches }: Obstacles): Trouble {
-  const reason = missingRights.length > 0 ? 'MissingRights' : 'CacheStale';
   const texts = [
-    ...(missingRights.length > 0 ? [missingText(missingRights)] : []),
-    ...(staleCaches.length > 0
-      ? [
-          `The controller has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(staleCaches)}`,
-        ]
-      : []),
-  ];
-  return texts.length === 0 ? undefined : { reason, message: cut(texts.join('. ')) };
+    missingRights.length > 0 ? missingText(missingRights) : [],
+    staleCaches.length > 0
+      ? `The controller has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(staleCaches)}`
+      : [],
+  ].flat();
+  if (texts.length === 0) return undefined;
+  return yes(missingRights.length > 0 ? 'MissingRights' : 'CacheStale', cut(texts.join('. ')));
 }
 
 function missingText(missing: Obstacles['missingRights']): string {
@@ -188,41 +187,42 @@ function missingText(missing: Obstacles['missingRights']): string {
 
 function podTrouble(report: PolicyPassReport | undefined): Trouble {
   if (report === undefined) return undefined;
-  if (report.failed > 0)
-    return {
-      reason: 'DeletesFailed',
-      message: `${report.failed} pods that are due could not be deleted; dustpan tries them again, after all others`,
-    };
-  if (report.unverified > 0)
-    return {
-      reason: 'NotVerified',
-      message: `${report.unverified} deletions were skipped, because the namespaces or nodes of the pods could not be confirmed live`,
-    };
-  if (report.clockUnsure === 0) return undefined;
-  const message = `${report.clockUnsure} deletions by ttl were skipped, because the controller's clock differs from the API server's`;
-  return { reason: 'ClockUnsure', message };
+  const { failed, unverified, clockUnsure } = report;
+  if (failed > 0)
+    return yes(
+      'DeletesFailed',
+      `${failed} pods that are due could not be deleted; dustpan tries them again, after all others`,
+    );
+  if (unverified > 0)
+    return yes(
+      'NotVerified',
+      `${unverified} deletions were skipped, because the namespaces or nodes of the pods could not be confirmed live`,
+    );
+  if (clockUnsure === 0) return undefined;
+  return yes(
+    'ClockUnsure',
+    `${clockUnsure} deletions by ttl were skipped, because the controller's clock differs from the API server's`,
+  );
 }
 
 /** Before the first pass of a controller the circuit breaker remains as the one before has left it: the first pass reads that from the status. */
 function leftOpen({ policy, stored, report }: Pick<StatusFacts, 'policy' | 'stored' | 'report'>): Trouble {
   if (report !== undefined || 'problems' in policy || policy.pods === undefined) return undefined;
-  const open = stored?.conditions.find(({ type, status }) => type === 'Degraded' && status === 'True');
-  return open?.reason === 'Tripped' ? { reason: open.reason, message: open.message } : undefined;
+  const before = storedClaim(stored, 'Degraded');
+  return before?.status === 'True' && before.reason === 'Tripped' ? before : undefined;
 }
 
 function nodeTrouble(nodes: NodeRollup | undefined): Trouble {
   if (nodes === undefined || nodes.degraded === 0) return undefined;
   const message = `${nodes.degraded} of ${counted(nodes.desired, 'node')} ${nodes.degraded === 1 ? 'is' : 'are'} degraded; see their NodeGCReports`;
-  return { reason: 'NodesDegraded', message };
+  return yes('NodesDegraded', message);
 }
 
 /** Whether a namespace exceeds its budget. Absent without a valid policy with budgets; before the first pass of a controller as it was. */
-function budgetsClaim({ policy, stored, budgets }: StatusFacts): readonly Claim[] {
-  const type = 'BudgetsExceeded';
-  if (!hasNamespaceBudgets([policy])) return [];
-  if (budgets !== undefined) return [{ type, ...budgets }];
+function budgetsClaim({ policy, stored, budgets }: StatusFacts): Claim | undefined {
+  if (!hasNamespaceBudgets([policy])) return undefined;
   const message = 'The controller has not compared the usage of namespaces with the budgets yet';
-  return [asBefore(stored, { type, status: 'Unknown', reason: 'NotCompared', message })];
+  return budgets ?? storedClaim(stored, 'BudgetsExceeded') ?? unknown('NotCompared', message);
 }
 
 /** The entries of nodes.imageGC.remove that have matched an image, as the reports show now, or once did. */
@@ -238,36 +238,37 @@ export function removeMatched({ policy, stored, removals = [] }: StatusFacts): r
 function removalsClaim(
   { policy, stored, removals }: StatusFacts,
   matched: readonly string[],
-): readonly Claim[] {
-  const type = 'ImagesRemoved';
-  if ('problems' in policy || removeEntriesOf(policy).length === 0) return [];
+): Claim | undefined {
+  if ('problems' in policy || removeEntriesOf(policy).length === 0) return undefined;
   if (removals === undefined) {
-    const message = 'The reports of the nodes are not known yet';
     // Another generation may have other entries.
     const current = stored?.observedGeneration === policy.generation ? stored : undefined;
-    return [asBefore(current, { type, status: 'Unknown', reason: 'NoReportYet', message })];
+    const reported = storedClaim(current, 'ImagesRemoved');
+    return reported ?? unknown('NoReportYet', 'The reports of the nodes are not known yet');
   }
-  if (removals.length === 0) {
-    const message = 'Every entry of nodes.imageGC.remove has ended';
-    return [{ type, status: 'Unknown', reason: 'Ended', message }];
-  }
-  const isNever = (one: RemovalProgress): boolean => isGone(one) && !matched.includes(one.image);
-  const left = removals.filter((one) => !isGone(one));
-  const never = removals.filter(isNever);
-  const removed = removals.filter((one) => isGone(one) && !isNever(one));
+  return removals.length === 0
+    ? unknown('Ended', 'Every entry of nodes.imageGC.remove has ended')
+    : progressClaim(policy, removals, matched);
+}
+
+function progressClaim(
+  { mode }: Policy,
+  removals: readonly RemovalProgress[],
+  matched: readonly string[],
+): Claim {
+  const left = removals.filter((entry) => !isGone(entry));
+  const gone = removals.filter(isGone);
+  const never = gone.filter(({ image }) => !matched.includes(image));
+  const removed = gone.filter(({ image }) => matched.includes(image));
   const texts = printable([...[...left, ...removed].map(removalText), ...never.map(neverText)].join('; '));
-  if (policy.mode === 'DryRun') {
-    const message = cut(`Mode DryRun: dustpan removes nothing; ${texts}`);
-    return [{ type, status: 'False', reason: 'ModeDryRun', message }];
-  }
+  if (mode === 'DryRun') return no('ModeDryRun', cut(`Mode DryRun: dustpan removes nothing; ${texts}`));
   const message = cut(texts);
   // Only after a match it is known that the entry is not misspelt.
-  if (left.length + never.length === 0) return [{ type, status: 'True', reason: 'Removed', message }];
-  if (left.length === 0) return [{ type, status: 'Unknown', reason: 'NothingMatched', message }];
-  if (!left.every(isUnsure)) return [{ type, status: 'False', reason: 'ImagesLeft', message }];
-  return left.some(({ untagged }) => untagged > 0)
-    ? [{ type, status: 'Unknown', reason: 'TagsUnknown', message }]
-    : [{ type, status: 'Unknown', reason: 'NodesNotReported', message }];
+  if (left.length + never.length === 0) return yes('Removed', message);
+  if (left.length === 0) return unknown('NothingMatched', message);
+  if (!left.every(isUnsure)) return no('ImagesLeft', message);
+  const isUntagged = left.some(({ untagged }) => untagged > 0);
+  return unknown(isUntagged ? 'TagsUnknown' : 'NodesNotReported', message);
 }
 
 const isGone = ({ nodes, gone }: RemovalProgress): boolean => nodes > 0 && gone === nodes;
@@ -276,40 +277,34 @@ const neverText = ({ image, nodes }: RemovalProgress): string =>
   `${image}: matches no image on ${counted(nodes, 'node')}, and no removal for it is known: is it misspelt?`;
 
 /** No node is known to have the images, but some may. */
-const isUnsure = ({ inUse, kept, untagged, unknown }: RemovalProgress): boolean =>
-  inUse + kept === 0 && untagged + unknown > 0;
+const isUnsure = ({ inUse, kept, untagged, unknown: unreported }: RemovalProgress): boolean =>
+  inUse + kept === 0 && untagged + unreported > 0;
 
 function removalText(progress: RemovalProgress): string {
-  const { image, nodes, gone, inUse, kept, untagged, unknown } = progress;
+  const { image, nodes, gone, inUse, kept, untagged, unknown: unreported } = progress;
   if (isGone(progress)) return `${image}: matches no image on ${counted(nodes, 'node')}`;
   const others = [
-    ...(inUse > 0 ? [`in use on ${inUse}`] : []),
-    ...(kept > 0 ? [`kept on ${kept} for another reason`] : []),
-    ...(untagged > 0
-      ? [`perhaps left on ${untagged} without its tag (add an entry with its digest, *@sha256:…)`]
-      : []),
-    ...(unknown > 0 ? [`not reported by ${unknown}`] : []),
-  ];
+    inUse > 0 ? `in use on ${inUse}` : [],
+    kept > 0 ? `kept on ${kept} for another reason` : [],
+    untagged > 0
+      ? `perhaps left on ${untagged} without its tag (add an entry with its digest, *@sha256:…)`
+      : [],
+    unreported > 0 ? `not reported by ${unreported}` : [],
+  ].flat();
   return [`${image}: gone from ${gone} of ${counted(nodes, 'node')}`, ...others].join(', ');
 }
 
 /** The stored condition: after a restart the controller knows less than before. */
-function asBefore(stored: PolicyStatus | undefined, otherwise: Claim): Claim {
-  const before = stored?.conditions.find(({ type }) => type === otherwise.type);
-  if (before === undefined) return otherwise;
-  const { type, status, reason, message } = before;
-  return { type, status, reason, message };
+function storedClaim(stored: PolicyStatus | undefined, type: string): Claim | undefined {
+  const before = stored?.conditions.find((condition) => condition.type === type);
+  return before && { status: before.status, reason: before.reason, message: before.message };
 }
 
 /** A policy without rules for pods: only the reports of nodes count. */
-function nodesOnlyClaim(nodes: NodeRollup | undefined): Claim {
-  if (nodes === undefined || (nodes.desired > 0 && nodes.upToDate === 0)) {
-    const message = 'No node has reported under this policy yet';
-    return { type: 'Degraded', status: 'Unknown', reason: 'NoReportYet', message };
-  }
-  const message = 'The nodes that have reported did everything that they planned';
-  return { type: 'Degraded', status: 'False', reason: 'AsPlanned', message };
-}
+const nodesOnlyClaim = (nodes: NodeRollup | undefined): Claim =>
+  nodes === undefined || (nodes.desired > 0 && nodes.upToDate === 0)
+    ? unknown('NoReportYet', 'No node has reported under this policy yet')
+    : no('AsPlanned', 'The nodes that have reported did everything that they planned');
 
 /** metav1.Condition allows 32768 characters; a reader needs fewer. */
 const cut = (message: string): string => (message.length > 1024 ? `${message.slice(0, 1023)}…` : message);

@@ -11,14 +11,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
-import {
-  rollUpNodes,
-  rollUpRemovals,
-  rollUpUnmatched,
-  type NodeRollup,
-  type RemovalProgress,
-  type UnmatchedImages,
-} from './nodes.ts';
+import { rollUpNodes, type NodesSeen } from './nodes.ts';
 import { planStatus, writeAfterMs } from './plan.ts';
 import type { Obstacles, PolicyStatus, StatusFacts } from './status.ts';
 
@@ -87,29 +80,25 @@ export class PolicyStatusController {
     const { ranked } = this.#deps.policies;
     const uids = new Set(ranked.map(({ uid }) => uid));
     for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
-    const observed = { rollups: this.#rollUp(), selectable: this.#selectable() };
+    const nodes = this.#rollUp();
+    const selectable = this.#selectable();
     const conditions = new Map<string, PolicyStatus['conditions']>();
     for (const policy of ranked) {
       if (!this.#deps.holdsLease()) return;
       this.#reportInvalid(policy);
-      const status = await this.#reconcileOne(policy, { observed, isLast }, signal);
+      const known = { ...nodes?.get(policy.uid), selectable };
+      const status = await this.#reconcileOne(policy, known, isLast, signal);
       conditions.set(policy.name, status.conditions);
     }
     showConditions(this.#deps.metrics, conditions);
   }
 
-  /** undefined while nodes or reports are not known. */
-  #rollUp(): Rollups | undefined {
+  /** By UID of the policy; undefined while nodes or reports are not known. */
+  #rollUp(): ReadonlyMap<string, NodesSeen> | undefined {
     const { policies, nodes, nodeReports, clock } = this.#deps;
     if (!nodes.synced || !nodeReports.synced) return undefined;
-    const observed = { nodes: [...nodes.items.values()], reports: [...nodeReports.items.values()] };
-    const now = clock.now();
-    const { ranked } = policies;
-    return {
-      counts: rollUpNodes(ranked, observed, now),
-      removals: rollUpRemovals(ranked, observed, now),
-      unmatched: rollUpUnmatched(ranked, observed, now),
-    };
+    const observed = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
+    return rollUpNodes(policies.ranked, observed, clock.now());
   }
 
   #selectable(): NonNullable<StatusFacts['selectable']> {
@@ -123,25 +112,31 @@ export class PolicyStatusController {
   /** The status that the policy should have, written or not. */
   async #reconcileOne(
     policy: Policy | InvalidPolicy,
-    { observed, isLast }: { readonly observed: Observed; readonly isLast: boolean },
+    { counts: nodes, removals, unmatched, selectable }: Partial<NodesSeen> & Pick<StatusFacts, 'selectable'>,
+    isLast: boolean,
     signal: AbortSignal,
   ): Promise<PolicyStatus> {
     const { policies, clock } = this.#deps;
-    const { rollups, selectable } = observed;
-    const memory = this.#memory.get(policy.uid) ?? emptyMemory;
+    const {
+      written,
+      writtenAtMs = -Infinity,
+      report,
+      deletedSince,
+    } = this.#memory.get(policy.uid) ?? emptyMemory;
     // The cache may not show our own last write yet; its deletions must not count twice.
-    const stored = newer(memory.written, policies.storedStatus(policy.uid));
-    const { report, deletedSince } = memory;
-    const budgets = this.#budgets.get(policy.uid);
-    const nodes = rollups?.counts.get(policy.uid);
-    const removals = rollups && (rollups.removals.get(policy.uid) ?? []);
-    const unmatched = rollups?.unmatched.get(policy.uid);
-    const obstacles = this.#obstaclesTo(policy);
-    const known = { policy, stored, report, deletedSince, obstacles };
-    const facts = { ...known, selectable, nodes, removals, unmatched, budgets };
+    const stored = newer(written, policies.storedStatus(policy.uid));
+    const known = { policy, stored, report, deletedSince, obstacles: this.#obstaclesTo(policy) };
+    const facts = {
+      ...known,
+      selectable,
+      nodes,
+      removals,
+      unmatched,
+      budgets: this.#budgets.get(policy.uid),
+    };
     const planned = planStatus(facts, clock.now());
     const waitMs = writeAfterMs(planned, stored);
-    const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
+    const waitedMs = clock.monotonicMs() - writtenAtMs;
     if (waitMs !== undefined && (isLast || waitedMs >= waitMs))
       await this.#write(policy, { planned, deletedSince }, signal);
     return planned;
@@ -189,18 +184,6 @@ export class PolicyStatusController {
     this.#deps.log.error({ policy: policy.name, problems: policy.problems }, 'policy is invalid');
     this.#deps.recorder.record(invalidPolicy(policy));
   }
-}
-
-/** By UID of the policy. */
-interface Rollups {
-  readonly counts: ReadonlyMap<string, NodeRollup>;
-  readonly removals: ReadonlyMap<string, readonly RemovalProgress[]>;
-  readonly unmatched: ReadonlyMap<string, UnmatchedImages>;
-}
-
-interface Observed {
-  readonly rollups: Rollups | undefined;
-  readonly selectable: StatusFacts['selectable'];
 }
 
 interface Memory {

@@ -4,7 +4,7 @@ import type { ReportedHold } from '../../api/report/pass-report.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { holdCommands, holdText } from '../../gc/reasons/hold-words.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { noPassYet, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
+import { invalid, no, noPassYet, yes, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
 
 /** Decides status.hold. Before the first pass after a restart the stored value remains: the pass continues from it. */
 export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['hold'] {
@@ -22,34 +22,29 @@ const statusHold = ({ rulesId, since, held }: ReportedHold): GCPolicyStatusHold 
 /** Whether a large removal under the policy waits, of pods or on nodes. */
 export function holdingClaim(facts: StatusFacts, hold: PolicyStatus['hold']): Claim {
   const { policy } = facts;
-  const type = 'Holding';
-  if ('problems' in policy)
-    return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy is invalid' };
-  if (policy.mode === 'DryRun')
-    return { type, status: 'False', reason: 'ModeDryRun', message: 'Mode DryRun: nothing waits' };
+  if ('problems' in policy) return invalid;
+  if (policy.mode === 'DryRun') return no('ModeDryRun', 'Mode DryRun: nothing waits');
   const isCurrent = hold?.rulesId === policy.rulesId;
   const held = (isCurrent ? heldPods(policy, facts, hold) : undefined) ?? heldOnNodes(policy, facts);
-  if (held !== undefined) return { type, status: 'True', ...held };
-  if (policy.pods !== undefined && !isCurrent) return { ...noPassYet, type };
-  return { type, status: 'False', reason: 'NothingHeld', message: 'No large removal waits' };
+  if (held !== undefined) return held;
+  if (policy.pods !== undefined && !isCurrent) return noPassYet;
+  return no('NothingHeld', 'No large removal waits');
 }
-
-type Held = Pick<Claim, 'reason' | 'message'> | undefined;
 
 function heldPods(
   policy: Policy,
   { report, stored }: StatusFacts,
   { until, due }: Pick<GCPolicyStatusHold, 'until' | 'due'>,
-): Held {
-  if (typeof until !== 'string' || typeof due !== 'number') return undefined;
+): Claim | undefined {
+  if (until === undefined || due === undefined) return undefined;
   const { governed = 0 } = report ?? stored?.pods ?? {};
-  const message = holdText(policy, `delete ${due} of the ${governed} pods that it governs`, new Date(until));
-  return { reason: 'Holding', message };
+  const removal = `delete ${due} of the ${governed} pods that it governs`;
+  return yes('Holding', holdText(policy, removal, new Date(until)));
 }
 
-function heldOnNodes(policy: Policy, { nodes }: StatusFacts): Held {
+function heldOnNodes(policy: Policy, { nodes }: StatusFacts): Claim | undefined {
   if (nodes === undefined || nodes.holding === 0) return undefined;
   const where = `On ${nodes.holding} of ${counted(nodes.desired, 'node')}`;
   const message = `${where} a large removal of images waits, because the rules of the policy are new; their NodeGCReports show until when. ${holdCommands(policy)}`;
-  return { reason: 'NodesHolding', message };
+  return yes('NodesHolding', message);
 }

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Claim } from './status.ts';
+import type { PolicyStatus } from './status.ts';
 
 export type PolicyStatusMetrics = ReturnType<typeof policyStatusMetrics>;
 
@@ -18,7 +18,7 @@ export function policyStatusMetrics(registry: Registry) {
 /** Sets the gauge for these policies, by name, and removes all others. */
 export function showConditions(
   metrics: PolicyStatusMetrics,
-  policies: ReadonlyMap<string, readonly Pick<Claim, 'type' | 'status'>[]>,
+  policies: ReadonlyMap<string, PolicyStatus['conditions']>,
 ): void {
   metrics.conditions.reset();
   for (const [policy, conditions] of policies)

@@ -15,36 +15,61 @@ import type { NodeFacts } from '../../kube/cache/objects.ts';
 /** status.nodes of a GCPolicy: sums of the reports of the governed nodes. */
 export type NodeRollup = Readonly<Record<keyof GCPolicyStatusNodes, number>>;
 
-/** Arrays: an iterator of a cache would be empty for the second reader. */
-interface ObservedNodes {
-  readonly nodes: readonly Pick<NodeFacts, 'name' | 'labels'>[];
-  readonly reports: readonly NodeReportFacts[];
+/** What the reports of the nodes that a policy governs show. */
+export interface NodesSeen {
+  readonly counts: NodeRollup;
+  /** Of the entries of nodes.imageGC.remove that have not ended. */
+  readonly removals: readonly RemovalProgress[];
+  /** undefined = the policy has no patterns, or a node has not reported about them. */
+  readonly unmatched: UnmatchedImages | undefined;
 }
 
-/** Adds up the reports of the nodes that each policy governs, by UID of the policy; only for policies with rules for nodes. */
+interface GovernedNode {
+  readonly node: Pick<NodeFacts, 'name' | 'labels'>;
+  /** undefined = none that is recent. */
+  readonly report: NodeReportFacts | undefined;
+}
+
+/** Compares the reports of the nodes with the policies that govern them, by UID of the policy; only for policies with rules for nodes. */
 export function rollUpNodes(
   ranked: readonly (Policy | InvalidPolicy)[],
-  observed: ObservedNodes,
+  {
+    nodes,
+    reports,
+  }: { readonly nodes: Iterable<GovernedNode['node']>; readonly reports: Iterable<NodeReportFacts> },
   now: Date,
-): ReadonlyMap<string, NodeRollup> {
-  const reportsOf = governedNodes(ranked, observed, now);
+): ReadonlyMap<string, NodesSeen> {
+  const byNode = new Map<string, NodeReportFacts>();
+  for (const report of reports) if (isFresh(report.reportedAtMs, now)) byNode.set(report.name, report);
+  const policyOf = nodeMatcher(ranked);
+  const byPolicy = Map.groupBy(nodes, ({ labels }) => policyOf(labels)?.uid);
   return new Map(
-    ranked.flatMap((policy) =>
-      isInvalid(policy) || policy.nodes === undefined
-        ? []
-        : [[policy.uid, rollUp(policy, reportsOf(policy.uid))]],
-    ),
+    ranked.flatMap((policy) => {
+      if (isInvalid(policy) || policy.nodes === undefined) return [];
+      const governed = (byPolicy.get(policy.uid) ?? []).map((node) => ({
+        node,
+        report: byNode.get(node.name),
+      }));
+      const entries = removeEntriesOf(policy).filter((entry) => !hasEnded(entry, now));
+      const removals = entries.map(({ image }) => progressOf(image, policy, governed));
+      return [
+        [
+          policy.uid,
+          { counts: countsOf(policy, governed), removals, unmatched: unmatchedIn(policy, governed) },
+        ],
+      ];
+    }),
   );
 }
 
 /** Removable objects count only if the report names this policy: under another policy the agent applied other rules. */
-function rollUp({ uid, generation }: Policy, reports: readonly RecentReport[]): NodeRollup {
-  const recent = reports.filter((report) => report !== undefined);
+function countsOf({ uid, generation }: Policy, governed: readonly GovernedNode[]): NodeRollup {
+  const recent = governed.flatMap(({ report }) => report ?? []);
   const underPolicy = recent.filter(({ policyUid }) => policyUid === uid);
   const sum = (count: (report: NodeReportFacts) => number | boolean): number =>
     underPolicy.reduce((total, report) => total + Number(count(report)), 0);
   return {
-    desired: reports.length,
+    desired: governed.length,
     upToDate: sum(({ policyGeneration }) => policyGeneration === generation),
     degraded: recent.filter(({ degraded }) => degraded).length,
     keepListAtRisk: sum(({ keepListAtRisk }) => keepListAtRisk),
@@ -56,22 +81,6 @@ function rollUp({ uid, generation }: Policy, reports: readonly RecentReport[]): 
     storageWarnings: sum(({ storageWarnings }) => storageWarnings),
     evictionRequests: sum(({ evictionRequests }) => evictionRequests),
   };
-}
-
-/** The report of a governed node; undefined = it has none that is recent. */
-type RecentReport = NodeReportFacts | undefined;
-
-/** Returns a function that finds the reports of the nodes that a policy governs, by its UID. */
-function governedNodes(
-  ranked: readonly (Policy | InvalidPolicy)[],
-  { nodes, reports }: ObservedNodes,
-  now: Date,
-): (uid: string) => readonly RecentReport[] {
-  const fresh = reports.filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
-  const byNode = new Map(fresh.map((report) => [report.name, report]));
-  const governorOf = nodeMatcher(ranked);
-  const governed = Map.groupBy(nodes, ({ labels }) => governorOf(labels)?.uid);
-  return (uid) => (governed.get(uid) ?? []).map(({ name }) => byNode.get(name));
 }
 
 /** How far an entry of nodes.imageGC.remove is: numbers of governed nodes. A node may be both in `inUse` and in `kept`. */
@@ -90,44 +99,23 @@ export interface RemovalProgress {
   readonly unknown: number;
 }
 
-/** The progress of the entries of nodes.imageGC.remove that have not ended, by UID of the policy. */
-export function rollUpRemovals(
-  ranked: readonly (Policy | InvalidPolicy)[],
-  observed: ObservedNodes,
-  now: Date,
-): ReadonlyMap<string, readonly RemovalProgress[]> {
-  const listing = ranked.flatMap((policy) => {
-    const entries = removeEntriesOf(policy).filter((entry) => !hasEnded(entry, now));
-    return entries.length === 0 ? [] : [{ uid: policy.uid, entries }];
-  });
-  if (listing.length === 0) return new Map();
-  const reportsOf = governedNodes(ranked, observed, now);
-  return new Map(
-    listing.map(({ uid, entries }) => {
-      const reports = reportsOf(uid);
-      return [uid, entries.map(({ image }) => progressOf(image, uid, reports))];
-    }),
-  );
-}
-
 export const removeEntriesOf = (policy: Policy | InvalidPolicy): readonly RemoveEntry[] =>
   isInvalid(policy) ? [] : (policy.nodes?.imageGC?.remove ?? []);
 
 /** Only a report that names this policy counts. */
-function progressOf(image: string, uid: string, reports: readonly RecentReport[]): RemovalProgress {
-  const left = reports.flatMap((report) => {
-    const entry = report?.removeList.find((one) => one.image === image);
-    return report?.policyUid === uid && entry !== undefined ? [entry] : [];
-  });
+function progressOf(image: string, { uid }: Policy, governed: readonly GovernedNode[]): RemovalProgress {
+  const left = governed.flatMap(({ report }) =>
+    report?.policyUid === uid ? (report.removeList.find((entry) => entry.image === image) ?? []) : [],
+  );
   return {
     image,
     matched: left.some(({ matched }) => matched),
-    nodes: reports.length,
+    nodes: governed.length,
     gone: left.filter(({ inUse, kept, untagged }) => inUse + kept + untagged === 0).length,
     inUse: left.filter(({ inUse }) => inUse > 0).length,
     kept: left.filter(({ kept }) => kept > 0).length,
     untagged: left.filter(({ inUse, kept, untagged }) => inUse + kept === 0 && untagged > 0).length,
-    unknown: reports.length - left.length,
+    unknown: governed.length - left.length,
   };
 }
 
@@ -138,42 +126,24 @@ export interface UnmatchedImages {
   readonly lists: readonly { readonly list: string; readonly patterns: readonly string[] }[];
 }
 
-/** By UID of the policy. A policy is missing while one of its nodes has no fresh report under its present generation. */
-export function rollUpUnmatched(
-  ranked: readonly (Policy | InvalidPolicy)[],
-  { nodes, reports }: ObservedNodes,
-  now: Date,
-): ReadonlyMap<string, UnmatchedImages> {
-  const listing = ranked.flatMap((policy) => {
-    const rule = isInvalid(policy) ? undefined : policy.nodes?.imageGC;
-    const lists = rule && patternLists(rule);
-    return lists && hasPatterns(lists) ? [{ policy, lists }] : [];
-  });
-  if (listing.length === 0) return new Map();
-  // Their agents remove nothing, and compare nothing.
-  const unlabelled = nodes.filter((node) => !hasKeepLabel(node));
-  const reportsOf = governedNodes(ranked, { nodes: unlabelled, reports }, now);
-  return new Map(
-    listing.flatMap(({ policy, lists }) => {
-      const governed = reportsOf(policy.uid);
-      const known = governed.flatMap((report) => (isCurrent(report, policy) ? (report.unmatched ?? []) : []));
-      const isWhole = governed.length > 0 && known.length === governed.length;
-      return isWhole ? [[policy.uid, { nodes: governed.length, lists: unmatchedByAll(lists, known) }]] : [];
-    }),
+/** undefined also while one of the nodes has no fresh report under the present generation of the policy. */
+function unmatchedIn(
+  { uid, generation, nodes }: Policy,
+  governed: readonly GovernedNode[],
+): UnmatchedImages | undefined {
+  const lists = nodes?.imageGC && patternLists(nodes.imageGC);
+  if (lists === undefined || patternListNames.every((list) => lists[list].length === 0)) return undefined;
+  // The agents of the others remove nothing, and compare nothing.
+  const comparing = governed.filter(({ node }) => !hasKeepLabel(node));
+  const known = comparing.flatMap(({ report }) =>
+    report?.policyUid === uid && report.policyGeneration === generation ? (report.unmatched ?? []) : [],
   );
+  const isWhole = comparing.length > 0 && known.length === comparing.length;
+  return isWhole ? { nodes: comparing.length, lists: unmatchedByAll(lists, known) } : undefined;
 }
 
-type PatternLists = ReturnType<typeof patternLists>;
-
-const hasPatterns = (lists: PatternLists): boolean => patternListNames.some((list) => lists[list].length > 0);
-
-const isCurrent = (
-  report: RecentReport,
-  { uid, generation }: Pick<Policy, 'uid' | 'generation'>,
-): report is NodeReportFacts => report?.policyUid === uid && report.policyGeneration === generation;
-
 function unmatchedByAll(
-  lists: PatternLists,
+  lists: ReturnType<typeof patternLists>,
   reported: readonly UnmatchedEntries[],
 ): UnmatchedImages['lists'] {
   const unmatched = patternListNames.map((list) => {

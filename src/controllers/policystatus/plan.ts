@@ -1,12 +1,5 @@
-import {
-  fitStatus,
-  type GCPolicyStatusCondition,
-  type GCPolicyStatusHold,
-  type GCPolicyStatusNodes,
-  type GCPolicyStatusPods,
-} from '../../api/gen/gcpolicy.gen.ts';
+import { fitStatus, type GCPolicyStatus } from '../../api/gen/gcpolicy.gen.ts';
 import { isObject } from '../../api/json.ts';
-import { parseInForce } from '../../gc/hold.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { claims, removeMatched } from './claims.ts';
 import { holdOf } from './hold.ts';
@@ -20,10 +13,11 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
   const matched = removeMatched(facts);
   return fitStatus({
     observedGeneration: policy.generation,
-    conditions: claims(facts, { hold, matched }).map((claim) => {
-      const old = before.get(claim.type);
+    conditions: Object.entries(claims(facts, { hold, matched })).flatMap(([type, claim]) => {
+      if (claim === undefined) return [];
+      const old = before.get(type);
       const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : metaTime(now);
-      return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
+      return [{ type, ...claim, lastTransitionTime, observedGeneration: policy.generation }];
     }),
     lastPassTime: report === undefined ? stored?.lastPassTime : metaTime(report.at),
     pods: podsOf(facts),
@@ -46,36 +40,12 @@ function nodesOf({ policy, stored, nodes }: StatusFacts): PolicyStatus['nodes'] 
   return hasRules ? (nodes ?? stored?.nodes) : undefined;
 }
 
-/** Reads the valid parts of a stored status; values that someone else wrote there must not stop the controller. */
-export function readStatus(stored: unknown): PolicyStatus | undefined {
-  if (!isObject(stored) || typeof stored['observedGeneration'] !== 'number') return undefined;
-  const conditions = Array.isArray(stored['conditions']) ? stored['conditions'].filter(isCondition) : [];
-  const { observedGeneration, pods, nodes, removeMatched: matched, hold, lastPassTime } = stored;
-  return {
-    observedGeneration,
-    conditions,
-    lastPassTime: typeof lastPassTime === 'string' ? lastPassTime : undefined,
-    pods: arePods(pods) ? pods : undefined,
-    nodes: areNodes(nodes) ? nodes : undefined,
-    removeMatched: areTexts(matched) ? matched : undefined,
-    hold: isHold(hold) ? hold : undefined,
-  };
-}
+/** A stored status, which the API server has checked against the CRD; undefined = the controller has written none. */
+export const readStatus = (stored: unknown): PolicyStatus | undefined =>
+  isWritten(stored) ? { ...stored, conditions: stored.conditions ?? [] } : undefined;
 
-const isCondition = (value: unknown): value is GCPolicyStatusCondition =>
-  isObject(value) &&
-  ['type', 'status', 'reason', 'message', 'lastTransitionTime'].every(
-    (key) => typeof value[key] === 'string',
-  );
-const arePods = (value: unknown): value is GCPolicyStatusPods =>
-  isObject(value) && typeof value['deletedTotal'] === 'number';
-const areNodes = (value: unknown): value is GCPolicyStatusNodes =>
-  isObject(value) && typeof value['desired'] === 'number';
-
-const areTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
-
-const isHold = (value: unknown): value is GCPolicyStatusHold => parseInForce(value) !== undefined;
+const isWritten = (status: unknown): status is GCPolicyStatus & Pick<PolicyStatus, 'observedGeneration'> =>
+  isObject(status) && typeof status['observedGeneration'] === 'number';
 
 /** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;

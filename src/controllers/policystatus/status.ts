@@ -44,12 +44,12 @@ export interface PolicyStatus extends GCPolicyStatus {
   readonly conditions: GCPolicyStatusCondition[];
 }
 
-/** A condition without its history. */
-export type Claim = Pick<GCPolicyStatusCondition, 'type' | 'status' | 'reason' | 'message'>;
+/** A condition without its type and its history. */
+export type Claim = Pick<GCPolicyStatusCondition, 'status' | 'reason' | 'message'>;
 
-export const noPassYet = {
-  type: 'Degraded',
-  status: 'Unknown',
-  reason: 'NoPassYet',
-  message: 'No pass has completed under this policy yet',
-} as const satisfies Claim;
+export const yes = (reason: string, message: string): Claim => ({ status: 'True', reason, message });
+export const no = (reason: string, message: string): Claim => ({ status: 'False', reason, message });
+export const unknown = (reason: string, message: string): Claim => ({ status: 'Unknown', reason, message });
+
+export const noPassYet = unknown('NoPassYet', 'No pass has completed under this policy yet');
+export const invalid = no('InvalidPolicy', 'The policy is invalid');

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
-import {
-  rollUpNodes,
-  rollUpRemovals,
-  rollUpUnmatched,
-} from '../../../../src/controllers/policystatus/nodes.ts';
+import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
 import { defaultsOf, labelled, minutesAgo, node, nodesRules, now, policy } from '../../../builders.ts';
 import { broken, nodesPolicy, removingPolicy, report } from './builders.ts';
 
@@ -23,7 +19,7 @@ test('adds up the reports of the governed nodes', () => {
       report('b', { ...full, degraded: true, keepListAtRisk: true, holding: true }),
     ],
   };
-  expect(rollUpNodes(all, observed, now).get('uid-default')).toEqual({
+  expect(rollUpNodes(all, observed, now).get('uid-default')?.counts).toEqual({
     ...{ desired: 3, upToDate: 2, degraded: 1, keepListAtRisk: 1, holding: 1 },
     ...{ imagesRemovable: 2, imageBytesReclaimable: 20, imageBytesReclaimed: 200, containersRemovable: 4 },
     ...{ storageWarnings: 6, evictionRequests: 8 },
@@ -52,14 +48,17 @@ test.each([
   { name: 'one of a node that is gone', over: { name: 'gone' }, expected: { upToDate: 0, ...uncounted } },
 ])('counts $name', ({ over, expected }) => {
   const observed = { nodes: [node('a')], reports: [report('a', { ...full, degraded: true, ...over })] };
-  expect(rollUpNodes(all, observed, now).get('uid-default')).toMatchObject({ desired: 1, ...expected });
+  expect(rollUpNodes(all, observed, now).get('uid-default')?.counts).toMatchObject({
+    desired: 1,
+    ...expected,
+  });
 });
 
 test('a node counts for the one policy that governs it, for none if that is invalid', () => {
   const observed = { nodes: [node('a', { labels: { gpu: 'yes' } }), node('b'), node('c')], reports: [] };
   const desired = (...others: readonly (Policy | InvalidPolicy)[]) => {
     const ranked = [nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }), ...others];
-    return [...rollUpNodes(ranked, observed, now)].map(([uid, { desired: count }]) => `${uid} ${count}`);
+    return [...rollUpNodes(ranked, observed, now)].map(([uid, { counts }]) => `${uid} ${counts.desired}`);
   };
   expect(desired(policy({ name: 'pods-only' }), nodesPolicy('default'))).toEqual([
     'uid-gpu 1',
@@ -92,15 +91,15 @@ test('the progress of the remove list: what the governed nodes have left of each
       reporting('deleted', left('b', 1, 0)),
     ],
   };
-  expect([...rollUpRemovals(ranked, observed, now)]).toEqual([
-    [
-      'uid-default',
-      [
-        { image: 'a:1*', matched: true, nodes: 6, gone: 1, inUse: 2, kept: 2, untagged: 0, unknown: 2 },
-        { image: 'b', matched: true, nodes: 6, gone: 3, inUse: 0, kept: 0, untagged: 1, unknown: 2 },
-      ],
+  const found = [...rollUpNodes(ranked, observed, now)].map(([uid, { removals }]) => [uid, removals]);
+  expect(Object.fromEntries(found)).toEqual({
+    'uid-gpu': [],
+    'uid-default': [
+      { image: 'a:1*', matched: true, nodes: 6, gone: 1, inUse: 2, kept: 2, untagged: 0, unknown: 2 },
+      { image: 'b', matched: true, nodes: 6, gone: 3, inUse: 0, kept: 0, untagged: 1, unknown: 2 },
     ],
-  ]);
+    'uid-other': [],
+  });
 });
 
 describe('the patterns that match no image on any governed node', () => {
@@ -135,7 +134,7 @@ describe('the patterns that match no image on any governed node', () => {
       reports: Object.entries(reports).map(([name, over]) => report(name, over)),
     };
     const ranked = [nodesPolicy('gpu', { selector: labelled('gpu', 'yes') }), keeping, broken];
-    const { nodes, lists } = rollUpUnmatched(ranked, observed, now).get('uid-default') ?? {};
+    const { nodes, lists } = rollUpNodes(ranked, observed, now).get('uid-default')?.unmatched ?? {};
     expect(nodes).toBe(found && 2);
     expect(lists?.map((one) => `${one.list} ${one.patterns.join()}`)).toEqual(found);
   });
@@ -144,6 +143,7 @@ describe('the patterns that match no image on any governed node', () => {
     ['without nodes', keeping],
     ['without patterns', nodesPolicy('default')],
   ])('%s nothing is known', (_, of) => {
-    expect(rollUpUnmatched([of], { nodes: [], reports: [] }, now).size).toBe(0);
+    const found = rollUpNodes([of], { nodes: [], reports: [] }, now);
+    expect(found.get('uid-default')?.unmatched).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ const conditionOf = ({ conditions: all }: PolicyStatus, type: string) => all.fin
 const listJobs = { verb: 'list', group: 'batch', resource: 'jobs', values: ['rbac.jobs'] };
 const dryRun = policy({ mode: 'DryRun' });
 const ofNodes = nodesPolicy('default');
-const noNodes = rollUpNodes([ofNodes], { nodes: [], reports: [] }, now).get('uid-default');
+const noNodes = rollUpNodes([ofNodes], { nodes: [], reports: [] }, now).get('uid-default')?.counts;
 
 describe('Accepted', () => {
   const selecting = { podSelector: labelled('app', 'x') };
@@ -208,14 +208,14 @@ test.each([
   const names = ['node-1', 'node-2', 'node-3'];
   const reports = names.map((name, i) => nodeReport(name, { degraded: i < count }));
   const nodes = rollUpNodes([ofNodes], { nodes: names.map((name) => node(name)), reports }, now);
-  const status = statusOf({ policy: ofNodes, nodes: nodes.get('uid-default') });
+  const status = statusOf({ policy: ofNodes, nodes: nodes.get('uid-default')?.counts });
   expect(conditionOf(status, 'Degraded')?.message).toBe(message);
 });
 
 describe('before the first pass of a controller that has just started', () => {
   const open = statusOf({ report: passReport({ missingNodes: 5, trippedPercent: 50 }) });
   const observed = { nodes: [node('node-1')], reports: [nodeReport('node-1', { degraded: true })] };
-  const nodes = rollUpNodes([ofNodes], observed, now).get('uid-default');
+  const nodes = rollUpNodes([ofNodes], observed, now).get('uid-default')?.counts;
 
   test('an open circuit breaker remains in the status, with its message', () => {
     const later = statusOf({ policy: policy({ generation: 9 }), stored: open, nodes });
@@ -451,7 +451,6 @@ describe('a stored status', () => {
   };
   const bare = { observedGeneration: 1, lastPassTime: '2026-01-01T00:00:00Z', pods, nodes: noNodes };
   const stored = { ...bare, conditions: [condition] };
-  const uncounted = { observedGeneration: 1, conditions: [condition] };
 
   test.each<{ readonly name: string; readonly given: unknown; readonly read: unknown }>([
     { name: 'a status that we wrote', given: stored, read: stored },
@@ -459,16 +458,6 @@ describe('a stored status', () => {
       ...{ name: `nothing from ${JSON.stringify(given)}`, given, read: undefined },
     })),
     { name: 'a status without conditions', given: bare, read: { ...bare, conditions: [] } },
-    {
-      name: 'only valid conditions',
-      given: { ...stored, conditions: [condition, 'Ready', null, { ...condition, status: true }] },
-      read: stored,
-    },
-    {
-      name: 'only valid counts',
-      given: { ...stored, lastPassTime: 7, pods: { deletedTotal: '7' }, nodes: { desired: null } },
-      read: uncounted,
-    },
   ])('is read: $name', ({ given, read }) => {
     expect(readStatus(given)).toEqual(read);
   });
@@ -501,7 +490,7 @@ describe('a stored status', () => {
 test('sums over nodes stay within the bounds of the schema', () => {
   const huge = { imagesRemovable: 2 ** 31, imageBytesRemovable: Number.MAX_SAFE_INTEGER };
   const observed = { nodes: [node('a'), node('b')], reports: [nodeReport('a', huge), nodeReport('b', huge)] };
-  const nodes = rollUpNodes([ofNodes], observed, now).get('uid-default');
+  const nodes = rollUpNodes([ofNodes], observed, now).get('uid-default')?.counts;
   expect(statusOf({ policy: ofNodes, nodes }).nodes).toMatchObject({
     imagesRemovable: 2 ** 31 - 1,
     imageBytesReclaimable: Number.MAX_SAFE_INTEGER,
