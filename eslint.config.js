@@ -46,6 +46,7 @@ const typesOnly = {
   group: [
     '**/kube/**',
     '**/cri/**',
+    '**/containerd/**',
     '**/node/**',
     '**/snapshot/**',
     '@kubernetes/client-node',
@@ -128,26 +129,26 @@ export default defineConfig(
   {
     files: ['src/runtime/**'],
     rules: imports({
-      regex: '/(api|gc|kube|cri|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
+      regex: '/(api|gc|kube|cri|containerd|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'runtime/ is leaf code.',
     }),
   },
   {
     files: ['src/api/**'],
     rules: imports({
-      regex: '/(gc|kube|cri|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
+      regex: '/(gc|kube|cri|containerd|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'api/ may import only runtime/.',
     }),
   },
   {
     files: ['src/gc/**'],
     rules: imports({
-      regex: '/(kube|cri|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
+      regex: '/(kube|cri|containerd|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'gc/ may import only api/ and runtime/.',
     }),
   },
   {
-    files: ['src/{kube,cri,node,snapshot}/**'],
+    files: ['src/{kube,cri,containerd,node,snapshot}/**'],
     rules: imports({
       regex: '/(agent|controllers|process|evaluation|daemon|commands)/',
       message: 'Adapters do not know the units or the CLI.',

@@ -20,6 +20,11 @@ const common = [
   'annotateFilesWithVersion=false',
 ];
 const sets = [
+  {
+    from: 'src/containerd/proto',
+    to: 'src/containerd/gen',
+    options: ['forceLong=number', 'outputServices=generic-definitions', 'enumsAsLiterals=true'],
+  },
   // Grace periods and seconds since 1970 fit a number; bigint costs memory and speed.
   { from: 'src/kube/proto', to: 'src/kube/gen', options: ['forceLong=number', 'outputServices=none'] },
   // Nanoseconds since 1970 need all 64 bits; grpc-js needs definitions of methods; enums are not erasable syntax.

@@ -1,4 +1,5 @@
 import type { Client } from '@grpc/grpc-js';
+import { Metadata } from './grpc.ts';
 import { deadlineAfter, onAbort } from '../runtime/scheduling/abort.ts';
 import { systemClock } from '../runtime/scheduling/clock.ts';
 
@@ -14,6 +15,7 @@ interface Call<Request, Response> {
   readonly method: Method<Request, Response>;
   readonly request: Request;
   readonly deadlineMs: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export class DeadlinePassed extends Error {
@@ -27,11 +29,13 @@ export class DeadlinePassed extends Error {
  */
 export function send<Request, Response>(
   client: Client,
-  { service, method, request, deadlineMs }: Call<Request, Response>,
+  { service, method, request, deadlineMs, headers = {} }: Call<Request, Response>,
   receive: (message: Response) => void,
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return new Promise((resolve, reject) => {
     // Both kinds of response have the same form on the wire.
     const call = client.makeServerStreamRequest<Request, Response>(
@@ -39,6 +43,7 @@ export function send<Request, Response>(
       (message) => Buffer.from(method.requestType.encode(message).finish()),
       (bytes) => method.responseType.decode(bytes),
       request,
+      metadata,
     );
     // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
     const deadline = deadlineAfter(systemClock, deadlineMs, () => new DeadlinePassed(), signal);

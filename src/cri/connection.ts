@@ -27,6 +27,7 @@ export type OnCall = (call: RuntimeCall) => void;
 interface Sent<Request> {
   readonly request: Request;
   readonly deadlineMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const options = {
@@ -73,6 +74,19 @@ export class CriConnection {
     });
   }
 
+  /** Each message of a streamed response of containerd's own services, converted. Throws RuntimeError, or the signal's reason. */
+  async stream<Request, Response, Result>(
+    call: CriCall<Request, Response, Result>,
+    sent: Sent<Request>,
+    signal: AbortSignal,
+  ): Promise<readonly Result[]> {
+    const [service, { name }] = call;
+    const method = `${service.fullName.split('.').at(-1)}/${name}`;
+    return this.#recorded({ method, deadlineMs: sent.deadlineMs }, signal, async () =>
+      (await this.#results(call, sent, signal)).map(({ value }) => value),
+    );
+  }
+
   /**
    * A list of any size: streamed where the runtime implements it (containerd 2.4 does), else in one message. A stream that breaks off is a
    * failed call. Errors name the unary method.
@@ -95,16 +109,16 @@ export class CriConnection {
 
   async #results<Request, Response, Result>(
     [service, method, convert]: CriCall<Request, Response, Result>,
-    { request, deadlineMs }: Sent<Request>,
+    { request, deadlineMs, headers }: Sent<Request>,
     signal: AbortSignal,
   ): Promise<readonly { readonly value: Result }[]> {
     const results: { readonly value: Result }[] = [];
-    const call = { service: service.fullName, method, request, deadlineMs };
+    const call = { service: service.fullName, method, request, deadlineMs, headers };
     await send(this.#client, call, (message) => results.push({ value: convert(message) }), signal);
     return results;
   }
 
-  /** Reports the end of a call, also of an aborted one. To find nothing, or an object that another client removes now, is no failure. */
+  /** Reports the end of a call, also of an aborted one. It is no failure to find nothing, an object that another client removes now, or a runtime without this method. */
   async #recorded<T>(
     call: { readonly method: string; readonly deadlineMs: number },
     signal: AbortSignal,
@@ -118,7 +132,7 @@ export class CriConnection {
       return value;
     } catch (err) {
       signal.throwIfAborted();
-      ok = isNotFound(err) || isBeingRemoved(err);
+      ok = isNotFound(err) || isBeingRemoved(err) || isUnimplemented(err);
       throw await runtimeError(err, { ...call, socket: this.#socket });
     } finally {
       const seconds = (clock.monotonicMs() - startMs) / 1_000;
@@ -131,9 +145,10 @@ export class CriConnection {
   }
 }
 
-/** The kubelet's name of a method in its metrics: `ListPodSandbox` is `list_podsandbox`. */
+/** The kubelet's name of a method in its metrics: `ListPodSandbox` is `list_podsandbox`; of containerd's own `Images/List`, `images_list`. */
 const operationOf = (method: string): string =>
   method
     .replace('PodSandbox', 'Podsandbox')
+    .replace('/', '')
     .replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`)
     .toLowerCase();

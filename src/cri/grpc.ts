@@ -7,6 +7,7 @@ import { Client } from '@grpc/grpc-js/build/src/client.js';
 import { setup as registerPickFirst } from '@grpc/grpc-js/build/src/load-balancer-pick-first.js';
 import { setup as registerUnixSockets } from '@grpc/grpc-js/build/src/resolver-uds.js';
 
+export { Metadata } from '@grpc/grpc-js/build/src/metadata.js';
 export { Status as status } from '@grpc/grpc-js/build/src/constants.js';
 
 export function insecureClient(address: string, options: ChannelOptions): Client {

@@ -170,7 +170,7 @@ class ImageRemover {
 
   /** Removes the image. `freedBytes` is measured on the file system, or the image size if that fails. */
   async remove(removal: ImageRemoval): Promise<StepResult> {
-    const { image } = removal.target;
+    const { bytes = 0 } = removal;
     await this.#removeImage(removal, new AbortController().signal);
     const before = this.disk;
     const after = await this.#measured((signal) => this.#deps.disk(signal));
@@ -178,7 +178,7 @@ class ImageRemover {
     const demand = relief && (await this.#measured(relief.missing));
     this.#removed += 1;
     this.disk = after;
-    const nominal = { bytes: image.sizeBytes, inodes: this.#planned.plan.inodesOf(image.sizeBytes) };
+    const nominal = { bytes, inodes: this.#planned.plan.inodesOf(bytes) };
     for (const one of this.#goals) {
       const { reason, unit } = one.goal;
       one.record(nominal[unit], reason === 'Space' ? this.#overLow(unit, after) : demand);
@@ -249,8 +249,8 @@ export const imageFailures = (): FailureMemory<ImageRemoval> =>
   new FailureMemory({ keyOf: ({ target }) => target.id, isOfObject: (err) => !isRuntimeDown(err) });
 
 /** Log fields that identify an image even after its removal. */
-const fieldsOf = ({ target: { image } }: ImageRemoval): object => ({
+const fieldsOf = ({ target: { image }, bytes }: ImageRemoval): object => ({
   image: image.id,
   names: [...image.tags, ...image.digests].slice(0, 4),
-  bytes: image.sizeBytes,
+  bytes,
 });

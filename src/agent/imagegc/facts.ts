@@ -14,6 +14,7 @@ import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
+import type { ImageSpace } from './space.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
@@ -29,6 +30,8 @@ export interface ImageGcFacts extends AgentState {
   readonly sandboxImage?: string | undefined;
   /** The wall clock jumped since the last pass: ages are unknown. */
   readonly clockUnsure?: boolean;
+  /** Which bytes the images share; undefined = unknown: each image counts with the size that the runtime reports. */
+  readonly space?: ImageSpace | undefined;
   /** Images whose removal has failed, by id. */
   readonly failedBefore?: ReadonlyMap<string, FailedBefore>;
 }
@@ -81,6 +84,8 @@ interface AgeEntry {
 export interface JudgedImage extends ImageTarget {
   /** Listed entries with the same id are merged. */
   readonly image: RuntimeImage;
+  /** On the disk, with what it shares; if that is unknown, the size that the runtime reports. */
+  readonly bytes: number;
   readonly record: ImageRecord;
   readonly holds: ImageHolds;
   /** Why a pin or the policy protects it, whether or not anything uses it; undefined = neither does. */
@@ -120,14 +125,20 @@ export type ImageRemoval = ImageDecided & { readonly verdict: 'Remove'; readonly
 export type KeptImage = ImageDecided & { readonly verdict: 'Keep' } & ImageKept;
 export type ImageDecision = ImageRemoval | KeptImage;
 
-export const remove = (target: JudgedImage, reason: ImageRemoveReason, policy: Policy): ImageRemoval => ({
+/** `bytes`: what its removal frees after those before it. */
+export const remove = (
+  target: JudgedImage,
+  bytes: number,
+  reason: ImageRemoveReason,
+  policy: Policy,
+): ImageRemoval => ({
   unit: isDiskSignal(reason) ? 'nodepressure' : 'imagegc',
   verdict: 'Remove',
   target,
   reason,
   policy,
   eligibleAt: undefined,
-  bytes: target.image.sizeBytes,
+  bytes,
 });
 
 /** `eligibleAtMs`: Unix milliseconds; set if the image only waits for time to pass. */
@@ -143,7 +154,7 @@ export const keep = (
     target,
     policy,
     eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
-    bytes: target.image.sizeBytes,
+    bytes: target.bytes,
     ...kept,
   };
 };

@@ -1,7 +1,9 @@
 import type { NodePod } from '../../api/node-pod.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
+import type { ContainerdClient } from '../../containerd/client.ts';
 import type { ImageMounts } from '../../cri/image-mounts.ts';
+import type { RuntimeImage } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { HeldImages } from '../../gc/hold.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
@@ -19,7 +21,9 @@ import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory } from './facts.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
+import { distinctImages } from './holds.ts';
 import { planImageGc } from './plan.ts';
+import { imageSpace, namedImage, type ImageSpace } from './space.ts';
 import {
   afterGap,
   lastRemoved,
@@ -42,6 +46,7 @@ import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
 export interface ImageGcDeps extends RemoverContext {
   readonly mounts: Pick<ImageMounts, 'read'>;
+  readonly containerd: Pick<ContainerdClient, 'read'>;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   /** The pods bound to the node; undefined = unknown. */
@@ -123,6 +128,7 @@ export class ImageGcManager {
       matched: this.#matched,
       containers: observed.facts.containers,
       pods: observed.facts.pods,
+      space: observed.facts.space,
     });
     this.#matched = new Set(inventory.removeList?.flatMap(({ image, matched }) => (matched ? [image] : [])));
     if (rule.kind === 'governed') {
@@ -142,10 +148,11 @@ export class ImageGcManager {
     const began = momentOf(clock);
     try {
       const facts = await this.#observe(gone, signal);
+      const space = await this.#space(facts.listed, signal);
       const { disk, diskTrouble } = await this.#measure(rule, signal);
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
-        facts: { ...facts, disk, failedBefore },
+        facts: { ...facts, space, disk, failedBefore },
         disk,
         diskTrouble,
         now: clock.now(),
@@ -201,6 +208,19 @@ export class ImageGcManager {
     );
     const clockUnsure = jumpedMs !== 0;
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
+  }
+
+  /** Which bytes the images share. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */
+  async #space(images: readonly RuntimeImage[], signal: AbortSignal): Promise<ImageSpace | undefined> {
+    try {
+      const store = await this.#deps.containerd.read(signal);
+      return store && imageSpace(store, distinctImages(images).map(namedImage), this.#deps.clock.now());
+    } catch (err) {
+      if (signal.aborted) throw err;
+      this.#count('layers');
+      this.#deps.log.warn({ err: errorLine(err) }, 'reading the layers of images failed');
+      return undefined;
+    }
   }
 
   #removed({ target: { id, name }, reason, policy }: ImageRemoval): void {

@@ -13,7 +13,7 @@ import type { ImageGcPlan } from './facts.ts';
 export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
 
 /** Where a pass can fail, besides in a removal. */
-export type Stage = 'observe' | 'disk' | 'state' | 'attribution';
+export type Stage = 'observe' | 'layers' | 'disk' | 'state' | 'attribution';
 
 export const imageGcReasons: UnitReasons & { readonly stages: readonly Stage[] } = {
   due: imageRemoveReasons,

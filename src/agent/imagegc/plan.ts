@@ -26,6 +26,7 @@ import {
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, holdsOf, imageOf, requestsAt } from './holds.ts';
 import { recordAt, repulls } from './records.ts';
+import { freedInOrder } from './space.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /**
@@ -94,17 +95,19 @@ function planRemovals(
   const inodesOf = inodeEstimate(facts.disk, imageBytes(facts));
   const byReason = Map.groupBy(removable, (image) => dueBecause(image, now));
   const rest = byReason.get(undefined) ?? [];
+  const order = [...dueReasons, undefined].flatMap((reason) => byReason.get(reason) ?? []);
+  const freedBy = bytesFreed(order, facts);
   const due = dueReasons.flatMap((reason) =>
-    (byReason.get(reason) ?? []).map((image) => remove(image, reason, policy)),
+    (byReason.get(reason) ?? []).map((image) => remove(image, freedBy(image), reason, policy)),
   );
   const dueNow = due.slice(0, maxImages);
   const freed = amountsOf(bytesOf(dueNow), inodesOf);
   const need = spaceNeed(facts.disk, rule, freed);
   const goals = [...spaceGoals(need), ...demandGoals(demands, freed)];
-  const needed = untilEnough(rest, goals, inodesOf);
+  const needed = untilEnough(rest.map(freedBy), goals, inodesOf);
   const others = rest.map((image, i) => {
     const { reason } = needed[i] ?? goals.at(-1) ?? { reason: 'Space' };
-    return remove(image, reason, policy);
+    return remove(image, freedBy(image), reason, policy);
   });
   const othersNow = others.slice(0, Math.min(needed.length, maxImages - dueNow.length));
   const removals = [...dueNow, ...othersNow];
@@ -152,8 +155,23 @@ export function dueBecause(image: JudgedImage, now: Date): (typeof dueReasons)[n
   return isOldAt(image, now) ? 'Age' : undefined;
 }
 
-const imageBytes = ({ listed }: Pick<ImageGcFacts, 'listed'>): number =>
-  distinctImages(listed).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+const imageBytes = ({ listed, space }: Pick<ImageGcFacts, 'listed' | 'space'>): number =>
+  space === undefined
+    ? distinctImages(listed).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    : space.shares.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** What the removal of each image frees if they are removed in this order. */
+function bytesFreed(
+  order: readonly JudgedImage[],
+  { space }: Pick<ImageGcFacts, 'space'>,
+): (image: JudgedImage) => number {
+  if (space === undefined) return ({ bytes }) => bytes;
+  const freed = freedInOrder(
+    space.shares,
+    order.map(({ id }) => id),
+  );
+  return ({ id, bytes }) => (space.images.has(id) ? (freed.get(id) ?? 0) : bytes);
+}
 
 const amountsOf = (bytes: number, inodesOf: ImageGcPlan['inodesOf']): ByUnit => ({
   bytes,
@@ -174,20 +192,20 @@ const demandGoals = (demands: readonly DiskDemand[], freedByAge: ByUnit): readon
 
 /** The goal that each of the first images is removed for, until all are met; the space step removes at least one: the kubelet compares the sum after a removal. */
 function untilEnough(
-  images: readonly JudgedImage[],
+  freedByEach: readonly number[],
   goals: readonly Goal[],
   inodesOf: ImageGcPlan['inodesOf'],
 ): readonly Goal[] {
   const needed: Goal[] = [];
   let sum = 0;
-  for (const { image } of images) {
+  for (const bytes of freedByEach) {
     const freed = amountsOf(sum, inodesOf);
     const goal = goals.find(
       ({ reason, unit, wanted }) => freed[unit] < wanted || (reason === 'Space' && needed.length === 0),
     );
     if (goal === undefined) break;
     needed.push(goal);
-    sum += image.sizeBytes;
+    sum += bytes;
   }
   return needed;
 }
@@ -298,6 +316,7 @@ function imageFacts(
       id: image.id,
       name: image.tags[0] ?? image.digests[0],
       image,
+      bytes: bytesOnDisk(image, facts),
       record,
       holds: held,
       protectedBy: protectedBecause(held, requested),
@@ -306,6 +325,11 @@ function imageFacts(
       ...maximumAge(image),
     };
   });
+}
+
+function bytesOnDisk({ id, sizeBytes }: RuntimeImage, { space }: ImageGcFacts): number {
+  const known = space?.images.get(id);
+  return known === undefined ? sizeBytes : known.unique + known.shared;
 }
 
 /** Whether the policy's remove list selects it: the entries match all of its names. */

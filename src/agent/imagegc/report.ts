@@ -28,6 +28,7 @@ import {
   type ImageInventory,
   type ListedImage,
 } from './facts.ts';
+import { bytesOfAny, freedByAll } from './space.ts';
 import type { ReclaimResult } from '../nodepressure/facts.ts';
 
 export interface RemovalResults extends PassResults<ImageRemoval> {
@@ -217,33 +218,35 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  { now, policy, matched, ...users }: InventoryFacts,
+  { now, policy, matched, space, ...users }: InventoryFacts,
 ): ImageInventory {
   const { kept, removals } = plan;
   const removed = removedBy(results);
   const all = [...kept, ...removals];
   const images = all.filter(({ target }) => !removed.has(target.id));
-  const largest = images.toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes);
+  const largest = images.toSorted((a, b) => b.target.bytes - a.target.bytes);
   const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
-    total(images.filter(isCounted));
+    sizeOf(images.filter(isCounted), space);
+  const sumFreed = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
+    freedBy(images.filter(isCounted), removed, space);
   return {
-    total: total(images),
+    total: sizeOf(images, space),
     inUse: sum(({ target }) => isUsed(target)),
     pinned: sum(({ target }) => target.holds.pinned),
     kept: sum(isKeptByPolicy),
-    removable: sum(({ reason }) => removableReasons.has(reason)),
-    collectable: sum(({ target }) => !isUsed(target) && target.protectedBy === undefined),
+    removable: sumFreed(({ reason }) => removableReasons.has(reason)),
+    collectable: sumFreed(({ target }) => !isUsed(target) && target.protectedBy === undefined),
     listed: largest.slice(0, maxListed).map(listedOf),
     disk,
     held: heldImages(plan, now),
     removeList: removeProgress(plan.rule?.remove ?? [], all, { ...users, now, removed, matched }),
     unmatched: unmatchedEntries(plan, policy, all),
-    offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, image }, reason }) => ({
+    offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, bytes }, reason }) => ({
       kind: 'Image',
       id,
       name,
       namespace: undefined,
-      bytes: image.sizeBytes,
+      bytes,
       reason,
     })),
   };
@@ -252,7 +255,7 @@ export function inventoryOf(
 /** What uses images: undefined = unknown. */
 type ImageUsers = Pick<ImageGcFacts, 'containers' | 'pods'>;
 
-interface InventoryFacts extends ImageUsers {
+interface InventoryFacts extends ImageUsers, Pick<ImageGcFacts, 'space'> {
   readonly now: Date;
   readonly policy: NodeGovernance['policy'];
   /** Patterns of nodes.imageGC.remove that matched an image in an earlier pass. */
@@ -332,12 +335,12 @@ const isUsed = ({ holds }: JudgedImage): boolean =>
   holds.usedBy !== undefined || holds.boundPod !== undefined;
 
 const listedOf = ({ target }: ImageDecision): ListedImage => {
-  const { id, name, image, record, protectedBy } = target;
+  const { id, name, bytes, record, protectedBy } = target;
   const inUse = isUsed(target);
   return {
     id,
     name,
-    bytes: image.sizeBytes,
+    bytes,
     inUse,
     isKept: protectedBy !== undefined,
     unusedSince: inUse ? undefined : metaTime(new Date(record.lastUsedMs ?? record.firstDetectedMs)),
@@ -354,7 +357,24 @@ const removableReasons: ReadonlySet<string> = new Set<ImageDecision['reason']>([
   'RemovalFailed',
 ]);
 
-const total = (images: readonly ImageDecision[]): CountAndBytes => ({
+const idsOf = (images: readonly ImageDecision[]): ReadonlySet<string> =>
+  new Set(images.map(({ target }) => target.id));
+
+/** What images have on the disk; layers that they share count once. */
+const sizeOf = (images: readonly ImageDecision[], space: ImageGcFacts['space']): CountAndBytes => ({
   count: images.length,
-  bytes: bytesOf(images),
+  bytes: space === undefined ? bytesOf(images) : bytesOfAny(space.shares, idsOf(images)),
+});
+
+/** What the removal of all these images frees; `removed`: those that this pass has removed. */
+const freedBy = (
+  images: readonly ImageDecision[],
+  removed: ReadonlySet<string>,
+  space: ImageGcFacts['space'],
+): CountAndBytes => ({
+  count: images.length,
+  bytes:
+    space === undefined
+      ? bytesOf(images)
+      : freedByAll(space.shares, new Set([...idsOf(images), ...removed])) - freedByAll(space.shares, removed),
 });

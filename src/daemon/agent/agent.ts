@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
+import { ContainerdClient } from '../../containerd/client.ts';
 import { criRuntime } from '../../cri/client.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { agentRights } from '../../api/policy/needs.ts';
@@ -174,6 +175,7 @@ class Agent {
         return foreignBecause(identity, { runtimeVersion, pods: this.#caches.pods() });
       },
     });
+    const containerd = new ContainerdClient({ socket, deadlineMs, onCall: metrics.runtimeCall });
     const watch = new RuntimeWatch({
       runtime: cri,
       socket,
@@ -190,6 +192,7 @@ class Agent {
       state: this.#state,
       runtimeWatch: watch,
       runtime: cri,
+      containerd,
     });
     await this.#untilStopped(
       this.#loops.run({ ...units, runtime: (signal) => watch.probe(signal) }, this.#stop),
@@ -200,6 +203,7 @@ class Agent {
       .report(AbortSignal.timeout(lastReportMs), true)
       .catch((err: unknown) => log.warn({ err }, 'last report not written'));
     cri.close();
+    containerd.close();
   }
 
   /** Waits for the end of removals that have begun, but not for a runtime that hangs. */

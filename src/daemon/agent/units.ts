@@ -18,6 +18,7 @@ import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
+import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { OwnRights } from '../../kube/auth/own-rights.ts';
@@ -53,6 +54,7 @@ interface AgentContext {
   readonly metrics: Pick<AgentMetrics, 'units'>;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
+  readonly containerd: Pick<ContainerdClient, 'read'>;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
   readonly rights: Pick<OwnRights, 'missing'>;
@@ -158,9 +160,10 @@ function containerGc(context: Context): ContainerGcManager {
 }
 
 function imageGc(context: Context): ImageGcManager {
-  const { config, registry, runtime, logs, state, imageDisk: disk } = context;
+  const { config, registry, runtime, containerd, logs, state, imageDisk: disk } = context;
   return new ImageGcManager({
     ...removerContext(context, 'imagegc'),
+    containerd,
     disk,
     state,
     mounts: new ImageMounts(runtime),

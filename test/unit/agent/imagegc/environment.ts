@@ -1,6 +1,7 @@
 import type { ImageInventory } from '../../../../src/agent/imagegc/facts.ts';
 import type { LastRemoved, NodePassReport } from '../../../../src/gc/pass.ts';
 import type { NodePod } from '../../../../src/api/node-pod.ts';
+import type { ContainerdStore } from '../../../../src/containerd/store.ts';
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
@@ -76,6 +77,8 @@ export class Node {
   inodes:
     { readonly total: number; readonly other: number; readonly of: (name: string) => number } | undefined;
   diskError: Error | undefined;
+  /** What containerd keeps; undefined = the runtime is another one. */
+  store: () => Promise<ContainerdStore | undefined> = () => Promise.resolve(undefined);
   #manager: ImageGcManager;
 
   constructor() {
@@ -190,6 +193,7 @@ export class Node {
       },
       disk: () =>
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
+      containerd: { read: () => this.store() },
       pods: () => this.pods,
       governance: () => this.governance,
       live: { confirm: () => this.#confirm(), podState: () => Promise.resolve('unknown') },

@@ -1,0 +1,283 @@
+import type { ContainerdStore, GcLabels, NamespaceStore } from '../../containerd/store.ts';
+import type { RuntimeImage } from '../../cri/runtime.ts';
+
+/** Bytes on the disk that go when the last of these images goes. */
+export interface Share {
+  /** Ids, in the order of the images that were given. */
+  readonly images: readonly string[];
+  readonly bytes: number;
+  /** What keeps them when all these images are gone, e.g. `lease 123`, `container 3f…`, `namespace moby`; undefined = nothing. */
+  readonly heldBy: string | undefined;
+}
+
+interface ImageBytes {
+  /** Unpacked layers and packed blobs that no other image has. */
+  readonly unique: number;
+  /** Those that another image has too. */
+  readonly shared: number;
+  /** Of both, the packed blobs. */
+  readonly packed: number;
+  /** Why its removal may free less or more; undefined = the bytes are exact. */
+  readonly inexactBecause: string | undefined;
+}
+
+/** The bytes of all images of a node, in a form in which removals can be planned. */
+export interface ImageSpace {
+  readonly shares: readonly Share[];
+  /** By image id. */
+  readonly images: ReadonlyMap<string, ImageBytes>;
+}
+
+/** An image of the kubelet with all names that its removal removes. */
+interface NamedImage {
+  readonly id: string;
+  readonly names: readonly string[];
+}
+
+export const namedImage = ({ id, tags, digests }: RuntimeImage): NamedImage => ({
+  id,
+  names: [id, ...tags, ...digests],
+});
+
+/**
+ * Finds which bytes belong to which images, as containerd's collector does: an object stays while a root reaches it
+ * (https://github.com/containerd/containerd/blob/main/docs/garbage-collection.md). The names of these images are the roots that removals
+ * take away; other roots hold what they reach.
+ */
+export function imageSpace(store: ContainerdStore, images: readonly NamedImage[], now: Date): ImageSpace {
+  const graph = new Graph(now);
+  for (const [namespace, stored] of store) {
+    if (namespace === kubernetesNamespace) graph.add(stored);
+    else graph.addForeign(namespace, stored);
+  }
+  return graph.spaceOf(images);
+}
+
+/** The bytes that the removal of each image frees if they are removed in this order; an image that frees nothing is missing. */
+export function freedInOrder(
+  shares: readonly Share[],
+  imageIds: readonly string[],
+): ReadonlyMap<string, number> {
+  const order = new Map(imageIds.map((id, index) => [id, index]));
+  const freed = new Map<string, number>();
+  for (const { images, bytes, heldBy } of shares) {
+    const last = imageIds[Math.max(...images.map((id) => order.get(id) ?? Infinity))];
+    if (heldBy === undefined && last !== undefined) freed.set(last, (freed.get(last) ?? 0) + bytes);
+  }
+  return freed;
+}
+
+/** The bytes that these images have, those that they share with others too. */
+export const bytesOfAny = (shares: readonly Share[], imageIds: ReadonlySet<string>): number =>
+  sumOf(shares.filter(({ images }) => images.some((id) => imageIds.has(id))));
+
+/** The bytes that the removal of all these images frees. */
+export const freedByAll = (shares: readonly Share[], imageIds: ReadonlySet<string>): number =>
+  sumOf(
+    shares.filter(({ images, heldBy }) => heldBy === undefined && images.every((id) => imageIds.has(id))),
+  );
+
+const sumOf = (shares: readonly Share[]): number => shares.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** `image NAME`, `content DIGEST`, `snapshot SNAPSHOTTER/NAME`, `container ID`. */
+type Node = string;
+
+const contentNode = (digest: string): Node => `content ${digest}`;
+const imageNode = (name: string): Node => `image ${name}`;
+const snapshotNode = (snapshotter: string, name: string): Node => `snapshot ${snapshotter}/${name}`;
+
+/** The type of a resource of a lease: `content`, `images`, `ingests`, or `snapshots/` with the snapshotter. */
+const resourceNode = (type: string, id: string): Node =>
+  type.startsWith('snapshots/')
+    ? `snapshot ${type.slice('snapshots/'.length)}/${id}`
+    : `${type.replace(/s$/, '')} ${id}`;
+
+/** The namespace that containerd's CRI uses. */
+const kubernetesNamespace = 'k8s.io';
+/** Others keep only what was written on this node, or measure by rules of their own. */
+const exactSnapshotters: readonly string[] = ['overlayfs', 'native'];
+
+const expire = 'containerd.io/gc.expire';
+const flat = 'containerd.io/gc.flat';
+const root = 'containerd.io/gc.root';
+/** A `ref` keeps the object of its value; a `bref` is kept by that object. */
+const reference =
+  /^containerd\.io\/gc\.(b?ref)\.(?:(content|image|container)(?:[./].*)?|snapshot\.([^/]+).*)$/;
+
+/** A root that no removal of an image takes away. */
+interface Holder {
+  readonly node: Node;
+  readonly name: string;
+  /** It keeps the object and the parents of a snapshot, not what their labels refer to. */
+  readonly isFlat: boolean;
+}
+
+class Graph {
+  readonly #nowMs: number;
+  readonly #names = new Set<Node>();
+  readonly #links = new Map<Node, Set<Node>>();
+  readonly #parents = new Map<Node, Node>();
+  readonly #bytes = new Map<Node, number>();
+  readonly #holders: Holder[] = [];
+  readonly #containers: Holder[] = [];
+  readonly #doubts = new Map<Node, string>();
+
+  constructor(now: Date) {
+    this.#nowMs = now.getTime();
+  }
+
+  /** Adds the namespace of the kubelet. */
+  add(stored: NamespaceStore): void {
+    for (const { name, target, labels } of stored.images) {
+      const node = imageNode(name);
+      this.#link(node, contentNode(target));
+      this.#read(labels, node);
+      if (!this.#isExpired(labels)) this.#names.add(node);
+    }
+    for (const { digest, sizeBytes, labels } of stored.blobs) {
+      const node = contentNode(digest);
+      this.#bytes.set(node, onDisk(sizeBytes));
+      this.#read(labels, node);
+      this.#holdUntilExpired(labels, node);
+    }
+    for (const snapshot of stored.snapshots) this.#addSnapshot(snapshot);
+    for (const { id, snapshotter, snapshotKey, labels } of stored.containers) {
+      const node = `container ${id}`;
+      this.#link(node, snapshotNode(snapshotter, snapshotKey));
+      this.#read(labels, node);
+      this.#containers.push({ node, name: node, isFlat: false });
+    }
+    for (const { id, labels, resources } of stored.leases)
+      if (!this.#isExpired(labels))
+        for (const resource of resources)
+          this.#holders.push({
+            node: resourceNode(resource.type, resource.id),
+            name: `lease ${id}`,
+            isFlat: flat in labels,
+          });
+    for (const { ref, expectedDigest } of stored.ingests)
+      this.#holders.push({ node: contentNode(expectedDigest), name: `download ${ref}`, isFlat: false });
+  }
+
+  /** Adds another namespace: containerd stores a blob once for all of them, and a snapshot for each. */
+  addForeign(namespace: string, { blobs }: NamespaceStore): void {
+    for (const { digest } of blobs)
+      this.#holders.push({ node: contentNode(digest), name: `namespace ${namespace}`, isFlat: true });
+  }
+
+  spaceOf(images: readonly NamedImage[]): ImageSpace {
+    const held = this.#held(new Set(images.flatMap(({ names }) => names.map(imageNode))));
+    const owners = new Map<Node, string[]>();
+    const bytes = new Map<string, ImageBytes>();
+    const reached = images.map(({ id, names }) => ({ id, nodes: this.#reach(names.map(imageNode)) }));
+    for (const { id, nodes } of reached)
+      for (const node of nodes) owners.set(node, [...(owners.get(node) ?? []), id]);
+    for (const { id, nodes } of reached) bytes.set(id, this.#bytesOf([...nodes], owners));
+    return { shares: this.#shares(owners, held), images: bytes };
+  }
+
+  #addSnapshot({
+    snapshotter,
+    name,
+    parent,
+    kind,
+    sizeBytes,
+    labels,
+  }: NamespaceStore['snapshots'][number]): void {
+    const node = snapshotNode(snapshotter, name);
+    if (parent !== '') this.#parents.set(node, snapshotNode(snapshotter, parent));
+    if (sizeBytes !== 'unknown') this.#bytes.set(node, sizeBytes);
+    else if (kind === 'committed') this.#doubts.set(node, 'the size of a layer is unknown');
+    if (!exactSnapshotters.includes(snapshotter))
+      this.#doubts.set(node, `the snapshotter ${snapshotter} does not measure whole layers`);
+    this.#read(labels, node);
+    this.#holdUntilExpired(labels, node);
+  }
+
+  #read(labels: GcLabels, node: Node): void {
+    for (const [key, value] of Object.entries(labels)) {
+      const [, direction, type, snapshotter] = reference.exec(key) ?? [];
+      const other = snapshotter === undefined ? `${type} ${value}` : snapshotNode(snapshotter, value);
+      if (direction === 'ref') this.#link(node, other);
+      else if (direction === 'bref') this.#link(other, node);
+      else if (key === root) this.#holders.push({ node, name: `label ${root}`, isFlat: false });
+      else if (key !== expire) this.#doubts.set(node, `dustpan does not know the label ${key}`);
+    }
+  }
+
+  /** Of blobs and snapshots, which are no roots without it. */
+  #holdUntilExpired(labels: GcLabels, node: Node): void {
+    if (expire in labels && !this.#isExpired(labels))
+      this.#holders.push({ node, name: `label ${expire}`, isFlat: false });
+  }
+
+  /** As containerd, takes no notice of a value that is no time. */
+  #isExpired(labels: GcLabels): boolean {
+    return Date.parse(labels[expire] ?? '') < this.#nowMs;
+  }
+
+  #link(from: Node, to: Node): void {
+    this.#links.set(from, (this.#links.get(from) ?? new Set()).add(to));
+  }
+
+  /** What is kept by something else than these names, and by what: containers last, because their image has the same layers. */
+  #held(names: ReadonlySet<Node>): ReadonlyMap<Node, string> {
+    const others = [...this.#names].filter((node) => !names.has(node));
+    const holders = [
+      ...this.#holders,
+      ...others.map((node) => ({ node, name: node, isFlat: false })),
+      ...this.#containers,
+    ];
+    const held = new Map<Node, string>();
+    for (const { node, name, isFlat } of holders)
+      for (const reached of isFlat ? this.#chain(node) : this.#reach([node]))
+        if (!held.has(reached)) held.set(reached, name);
+    return held;
+  }
+
+  #chain(node: Node): ReadonlySet<Node> {
+    const chain = new Set([node]);
+    // What is added to a set while it is read, is read too; a cycle ends.
+    for (const at of chain) {
+      const parent = this.#parents.get(at);
+      if (parent !== undefined) chain.add(parent);
+    }
+    return chain;
+  }
+
+  #reach(from: readonly Node[]): ReadonlySet<Node> {
+    const reached = new Set(from);
+    for (const node of reached) {
+      for (const next of this.#links.get(node) ?? []) reached.add(next);
+      const parent = this.#parents.get(node);
+      if (parent !== undefined) reached.add(parent);
+    }
+    return reached;
+  }
+
+  #bytesOf(nodes: readonly Node[], owners: ReadonlyMap<Node, readonly string[]>): ImageBytes {
+    const sum = (some: readonly Node[]): number =>
+      some.reduce((total, node) => total + (this.#bytes.get(node) ?? 0), 0);
+    const isUnique = (node: Node): boolean => owners.get(node)?.length === 1;
+    return {
+      unique: sum(nodes.filter(isUnique)),
+      shared: sum(nodes.filter((node) => !isUnique(node))),
+      packed: sum(nodes.filter((node) => node.startsWith('content '))),
+      inexactBecause: nodes.map((node) => this.#doubts.get(node)).find((doubt) => doubt !== undefined),
+    };
+  }
+
+  #shares(owners: ReadonlyMap<Node, readonly string[]>, held: ReadonlyMap<Node, string>): readonly Share[] {
+    const shares = new Map<string, Share>();
+    for (const [node, images] of owners) {
+      const heldBy = held.get(node);
+      const key = JSON.stringify([images, heldBy]);
+      const bytes = (shares.get(key)?.bytes ?? 0) + (this.#bytes.get(node) ?? 0);
+      if (bytes > 0) shares.set(key, { images, bytes, heldBy });
+    }
+    return [...shares.values()];
+  }
+}
+
+/** A file takes whole blocks: 4 KiB on the usual file systems. */
+const onDisk = (sizeBytes: number): number => Math.ceil(sizeBytes / 4096) * 4096;

@@ -1,0 +1,243 @@
+import { CriConnection, type CriCall, type OnCall } from '../cri/connection.ts';
+import { isUnimplemented } from '../cri/failure.ts';
+import { RuntimeError } from '../cri/runtime.ts';
+import { ContainersDefinition as containers, type ListContainerMessage } from './gen/containers.ts';
+import { ContentDefinition as content, type Info as BlobInfo, type Status } from './gen/content.ts';
+import { ImagesDefinition as images, type Image } from './gen/images.ts';
+import { IntrospectionDefinition as introspection } from './gen/introspection.ts';
+import { LeasesDefinition as leases } from './gen/leases.ts';
+import { NamespacesDefinition as namespaces } from './gen/namespaces.ts';
+import { Kind, SnapshotsDefinition as snapshots, type Info as SnapshotInfo } from './gen/snapshots.ts';
+import type { Timestamp } from './gen/time.ts';
+import type {
+  Blob,
+  ContainerdStore,
+  GcLabels,
+  ImageName,
+  Ingest,
+  Lease,
+  NamespaceStore,
+  Snapshot,
+  StoredContainer,
+} from './store.ts';
+
+interface ContainerdOptions {
+  /** Path of the runtime's socket, without a scheme. */
+  readonly socket: string;
+  /** Of each call; default 30 s. */
+  readonly deadlineMs?: number;
+  readonly onCall?: OnCall;
+}
+
+/** Names, blobs and snapshots together; a busy node has 5 000. More would need more memory than an agent has. */
+const maxObjects = 40_000;
+
+/**
+ * Reads what containerd itself keeps, over the socket of its CRI; changes nothing. A failed call throws RuntimeError.
+ */
+export class ContainerdClient {
+  readonly #connection: CriConnection;
+  readonly #deadlineMs: number;
+  /** Bytes of committed snapshots, which never change; those of the last read. */
+  #sizes: ReadonlyMap<string, number> = new Map();
+
+  constructor({ socket, deadlineMs = 30_000, onCall = () => undefined }: ContainerdOptions) {
+    this.#connection = new CriConnection(socket, onCall);
+    this.#deadlineMs = deadlineMs;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /**
+   * Reads all namespaces; undefined = the runtime is not containerd. The calls are not one transaction: what changes meanwhile is seen as it
+   * was before or after.
+   */
+  async read(signal: AbortSignal): Promise<ContainerdStore | undefined> {
+    try {
+      return await this.#read(signal);
+    } catch (err) {
+      if (err instanceof RuntimeError && isUnimplemented(err.cause)) return undefined;
+      throw err;
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<ContainerdStore> {
+    const callsIn = (namespace?: string): Calls =>
+      new Calls(this.#connection, { deadlineMs: this.#deadlineMs, namespace }, signal);
+    const snapshotters = await callsIn().list(
+      [introspection, introspection.methods.plugins, ({ plugins }) => plugins.filter(isRunning)],
+      { filters: ['type==io.containerd.snapshotter.v1'] },
+    );
+    const found = await callsIn().list([namespaces, namespaces.methods.list, (page) => page.namespaces], {
+      filter: '',
+    });
+    const sizes = new Map<string, number>();
+    const store = new Map<string, NamespaceStore>();
+    let objects = 0;
+    for (const { name: namespace } of found) {
+      const calls = callsIn(namespace);
+      // What refers before what is referred to: an object that is made meanwhile then belongs to nothing that is known.
+      const names = await calls.list(
+        [images, images.methods.list, (page) => page.images.map(toImageName)],
+        all,
+      );
+      const running = await calls.list([containers, containers.methods.listStream, toContainers], all);
+      const held = await readLeases(calls);
+      const ingests = await calls.list(
+        [content, content.methods.listStatuses, ({ statuses }) => statuses.map(toIngest)],
+        all,
+      );
+      const blobs = await calls.list([content, content.methods.list, ({ info }) => info.map(toBlob)], all);
+      const layers: Snapshot[] = [];
+      for (const { id: snapshotter } of snapshotters)
+        layers.push(...(await readSnapshots(calls, snapshotter, { known: this.#sizes, sizes })));
+      objects += names.length + blobs.length + layers.length;
+      if (objects > maxObjects)
+        throw new RuntimeError(
+          `containerd keeps more than ${maxObjects} names, blobs and snapshots`,
+          'other',
+        );
+      store.set(namespace, {
+        images: names,
+        containers: running,
+        leases: held,
+        ingests,
+        blobs,
+        snapshots: layers,
+      });
+    }
+    this.#sizes = sizes;
+    return store;
+  }
+}
+
+/** The calls of one read in one namespace of containerd. */
+class Calls {
+  readonly namespace: string;
+  readonly #connection: CriConnection;
+  readonly #deadlineMs: number;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    connection: CriConnection,
+    { deadlineMs, namespace = '' }: { readonly deadlineMs: number; readonly namespace: string | undefined },
+    signal: AbortSignal,
+  ) {
+    this.namespace = namespace;
+    this.#connection = connection;
+    this.#deadlineMs = deadlineMs;
+    this.#signal = signal;
+  }
+
+  /** The items of all messages of the response. */
+  async list<Request, Response, Item>(
+    call: CriCall<Request, Response, readonly Item[]>,
+    request: Request,
+  ): Promise<readonly Item[]> {
+    const headers = { 'containerd-namespace': this.namespace };
+    const sent = { request, deadlineMs: this.#deadlineMs, headers };
+    return (await this.#connection.stream(call, sent, this.#signal)).flat();
+  }
+}
+
+const all = { filters: [] };
+
+async function readLeases(calls: Calls): Promise<readonly Lease[]> {
+  const found: Lease[] = [];
+  for (const { id, createdAt, labels } of await calls.list(
+    [leases, leases.methods.list, (page) => page.leases],
+    all,
+  )) {
+    const resources = await calls.list([leases, leases.methods.listResources, (page) => page.resources], {
+      id,
+    });
+    found.push({ id, createdAtSeconds: secondsOf(createdAt), labels: gcLabels(labels), resources });
+  }
+  return found;
+}
+
+/** containerd has no call for the sizes of all snapshots: it answers for each, from its database. */
+async function readSnapshots(
+  calls: Calls,
+  snapshotter: string,
+  { known, sizes }: { readonly known: ReadonlyMap<string, number>; readonly sizes: Map<string, number> },
+): Promise<readonly Snapshot[]> {
+  const found: Snapshot[] = [];
+  const list = [snapshots, snapshots.methods.list, ({ info }: { info: SnapshotInfo[] }) => info] as const;
+  for (const info of await calls.list(list, { snapshotter, filters: [] })) {
+    const snapshot = toSnapshot(info, snapshotter);
+    if (snapshot.kind !== 'committed') {
+      found.push(snapshot);
+      continue;
+    }
+    const key = [calls.namespace, snapshotter, snapshot.name, snapshot.createdAtSeconds].join(' ');
+    const sizeBytes = known.get(key) ?? (await usageOf(calls, snapshotter, snapshot.name));
+    if (sizeBytes !== 'unknown') sizes.set(key, sizeBytes);
+    found.push({ ...snapshot, sizeBytes });
+  }
+  return found;
+}
+
+/** Unknown: it was removed meanwhile, or this snapshotter does not measure. The next read asks again. */
+async function usageOf(calls: Calls, snapshotter: string, key: string): Promise<number | 'unknown'> {
+  const usage = [snapshots, snapshots.methods.usage, ({ size }: { size: number }) => [size]] as const;
+  try {
+    const [sizeBytes] = await calls.list(usage, { snapshotter, key });
+    return sizeBytes ?? 'unknown';
+  } catch (err) {
+    if (err instanceof RuntimeError && err.failure === 'other') return 'unknown';
+    throw err;
+  }
+}
+
+const isRunning = ({ initErr }: { readonly initErr: unknown }): boolean => initErr === undefined;
+
+const toImageName = ({ name, target, labels }: Image): ImageName => ({
+  name,
+  target: target?.digest ?? '',
+  labels: gcLabels(labels),
+});
+
+const toContainers = ({ container }: ListContainerMessage): readonly StoredContainer[] =>
+  container === undefined
+    ? []
+    : [
+        {
+          id: container.id,
+          snapshotter: container.snapshotter,
+          snapshotKey: container.snapshotKey,
+          labels: gcLabels(container.labels),
+        },
+      ];
+
+const toIngest = ({ ref, startedAt, updatedAt, offset, total, expected }: Status): Ingest => ({
+  ref,
+  startedAtSeconds: secondsOf(startedAt),
+  updatedAtSeconds: secondsOf(updatedAt),
+  receivedBytes: offset,
+  totalBytes: total,
+  expectedDigest: expected,
+});
+
+const toBlob = ({ digest, size, labels }: BlobInfo): Blob => ({
+  digest,
+  sizeBytes: size,
+  labels: gcLabels(labels),
+});
+
+const toSnapshot = (info: SnapshotInfo, snapshotter: string): Snapshot => ({
+  snapshotter,
+  name: info.name,
+  parent: info.parent,
+  kind: info.kind === Kind.COMMITTED ? 'committed' : 'other',
+  createdAtSeconds: secondsOf(info.createdAt),
+  labels: gcLabels(info.labels),
+  sizeBytes: 'unknown',
+});
+
+const secondsOf = (time: Timestamp | undefined): number => time?.seconds ?? 0;
+
+const gcLabels = (labels: Readonly<Record<string, string>>): GcLabels =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => key.startsWith('containerd.io/gc.')));

@@ -1,0 +1,76 @@
+/** Only the labels that the runtime's collector reads: those that begin with `containerd.io/gc.`. */
+export type GcLabels = Readonly<Record<string, string>>;
+
+/** A name of an image; one image of the kubelet has several. */
+export interface ImageName {
+  readonly name: string;
+  /** The digest of its manifest or index. */
+  readonly target: string;
+  readonly labels: GcLabels;
+}
+
+/** A packed layer, a manifest, an index or a configuration. */
+export interface Blob {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly labels: GcLabels;
+}
+
+/** An unpacked layer, or the writable layer of a container. */
+export interface Snapshot {
+  readonly snapshotter: string;
+  /** Committed: the chain ID of the layer; active: mostly the id of a container or sandbox. */
+  readonly name: string;
+  /** '' = none. */
+  readonly parent: string;
+  readonly kind: 'committed' | 'other';
+  readonly createdAtSeconds: number;
+  readonly labels: GcLabels;
+  /** Of a committed one, as measured when it was unpacked; unknown: the runtime could not say, or it still changes. */
+  readonly sizeBytes: number | 'unknown';
+}
+
+interface LeaseResource {
+  readonly id: string;
+  /** `content`, `ingests`, `images`, or `snapshots/` with the name of the snapshotter. */
+  readonly type: string;
+}
+
+export interface Lease {
+  readonly id: string;
+  readonly createdAtSeconds: number;
+  readonly labels: GcLabels;
+  readonly resources: readonly LeaseResource[];
+}
+
+export interface StoredContainer {
+  readonly id: string;
+  readonly snapshotter: string;
+  readonly snapshotKey: string;
+  readonly labels: GcLabels;
+}
+
+/** A download that has not ended. */
+export interface Ingest {
+  readonly ref: string;
+  readonly startedAtSeconds: number;
+  readonly updatedAtSeconds: number;
+  readonly receivedBytes: number;
+  /** 0 = unknown. */
+  readonly totalBytes: number;
+  /** '' = unknown. */
+  readonly expectedDigest: string;
+}
+
+/** What containerd keeps in one of its namespaces. */
+export interface NamespaceStore {
+  readonly images: readonly ImageName[];
+  readonly blobs: readonly Blob[];
+  readonly snapshots: readonly Snapshot[];
+  readonly leases: readonly Lease[];
+  readonly containers: readonly StoredContainer[];
+  readonly ingests: readonly Ingest[];
+}
+
+/** By namespace; `k8s.io` is the kubelet's. */
+export type ContainerdStore = ReadonlyMap<string, NamespaceStore>;
