@@ -1,11 +1,13 @@
+import { on } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
-import { timerMs } from '../../runtime/scheduling/clock.ts';
+import { systemClock } from '../../runtime/scheduling/clock.ts';
 import { parseJson, statusFromJson } from '../codec/json.ts';
 import type { ClusterConnection } from '../auth/credentials.ts';
-import { onAbort, untilAborted } from '../../runtime/scheduling/abort.ts';
+import { deadlineAfter, untilAborted } from '../../runtime/scheduling/abort.ts';
 import { connectionError } from '../http/connection-errors.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { ConnectionPool } from '../http/pool.ts';
 import { errorOf, responseError } from '../http/response-error.ts';
 import { ApiError } from '../http/transport.ts';
@@ -44,28 +46,51 @@ export async function execInPod(
 }
 
 async function execOnce(target: ExecTarget, options: ExecOptions, signal: AbortSignal): Promise<ExecResult> {
-  const { connection, userAgent, silenceMs, maxBytes } = options;
-  const { endpoint, auth } = connection;
+  const { endpoint, auth } = options.connection;
   // Before the agent is made: this also reads the TLS material.
   const headers = await untilAborted(auth.headers(signal), signal);
   const pool = new ConnectionPool(endpoint);
+  const silenceMs = options.silenceMs === 0 ? Infinity : options.silenceMs;
+  const late = (): Error => new Error(`no output for ${silenceMs / 1000} s (--request-timeout)`);
+  const silence = deadlineAfter(systemClock, silenceMs, late, signal);
   const socket = new WebSocket(urlOf(endpoint.server, target), protocols, {
     agent: pool.agent(),
     // ws types one line a header; node:http, which sends them, takes lists.
-    headers: { 'user-agent': userAgent, ...(headers as Record<string, string>) },
+    headers: { 'user-agent': options.userAgent, ...(headers as Record<string, string>) },
     maxPayload: 16 * 1024 * 1024,
     perMessageDeflate: false,
   });
-  const run = { socket, session: new ExecSession(maxBytes), silenceMs };
+  // An error while it is closed would end the process.
+  socket.on('error', () => undefined);
+  const session = new ExecSession(options.maxBytes);
+  const run = async (): Promise<ExecResult> => {
+    for await (const message of messagesOf(socket, endpoint, silence.signal)) {
+      silence.extend(silenceMs, late);
+      session.add(message);
+    }
+    return session.result();
+  };
   try {
-    return await resultOf(run, target, signal);
-  } catch (err) {
-    signal.throwIfAborted();
-    const { server, proxy } = endpoint;
-    throw err instanceof SocketError ? connectionError(err.cause, { server, proxy: proxy?.name }) : err;
+    return await Promise.race([run(), refusal(socket, target)]);
   } finally {
+    silence.stop();
     socket.terminate();
     pool.close();
+  }
+}
+
+/** From the handshake to the end of the command. */
+async function* messagesOf(
+  socket: WebSocket,
+  { server, proxy }: Endpoint,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  try {
+    const messages: AsyncIterable<Buffer[]> = on(socket, 'message', { signal, close: ['close'] });
+    for await (const [message] of messages) if (message !== undefined) yield message;
+  } catch (err) {
+    signal.throwIfAborted();
+    throw connectionError(err, { server, proxy: proxy?.name });
   }
 }
 
@@ -76,62 +101,15 @@ function urlOf(server: string, { namespace, pod, container, command }: ExecTarge
   return `${server.replace(/^http/, 'ws').replace(/\/+$/, '')}${path}?${query.toString()}`;
 }
 
-interface Run {
-  readonly socket: WebSocket;
-  readonly session: ExecSession;
-  readonly silenceMs: number;
-}
-
-class SocketError extends Error {}
-
-/** Lasts from the handshake to the end of the command. */
-function resultOf(
-  { socket, session, silenceMs }: Run,
-  target: ExecTarget,
-  signal: AbortSignal,
-): Promise<ExecResult> {
-  return new Promise<ExecResult>((resolve, reject) => {
-    const alarm = silenceMs === 0 ? undefined : silenceAlarm(silenceMs, reject);
-    const forget = onAbort(signal, () => {
-      reject(signal.reason as Error);
-    });
-    const orReject = (act: () => void): void => {
-      try {
-        act();
-      } catch (err) {
-        reject(err instanceof Error ? err : new Error(String(err)));
-      }
-    };
-    socket.on('message', (data: Buffer) => {
-      alarm?.refresh();
-      orReject(() => {
-        session.add(data);
-      });
-    });
-    socket.on('close', () => {
-      forget();
-      clearTimeout(alarm);
-      orReject(() => {
-        resolve(session.result());
-      });
-    });
-    socket.on('unexpected-response', (_, response) => {
-      refusal(target, response).then(reject, reject);
-    });
-    socket.on('error', (cause) => {
-      reject(new SocketError('the connection failed', { cause }));
+/** Rejects if the server refuses the command. */
+const refusal = (socket: WebSocket, target: ExecTarget): Promise<never> =>
+  new Promise((_, reject) => {
+    socket.once('unexpected-response', (_request, response) => {
+      refusedAs(target, response).then(reject, reject);
     });
   });
-}
 
-/** Rejects after the longest silence. */
-const silenceAlarm = (silenceMs: number, reject: (err: Error) => void): NodeJS.Timeout =>
-  // eslint-disable-next-line no-restricted-syntax -- a deadline of a socket is in real time
-  setTimeout(() => {
-    reject(new Error(`no output for ${silenceMs / 1000} s (--request-timeout)`));
-  }, timerMs(silenceMs));
-
-async function refusal({ namespace, pod }: ExecTarget, response: IncomingMessage): Promise<Error> {
+async function refusedAs({ namespace, pod }: ExecTarget, response: IncomingMessage): Promise<Error> {
   const { statusCode: status = 0, headers } = response;
   const path = `/api/v1/namespaces/${namespace}/pods/${pod}/exec`;
   return responseError({ method: 'GET', path }, { status, headers, body: await buffer(response) });

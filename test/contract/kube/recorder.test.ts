@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readCollections } from '../../../src/kube/events/collected-events.ts';
 import { EventRecorder, type EventDrop } from '../../../src/kube/events/event-recorder.ts';
-import type { ObjectRef } from '../../../src/api/event-refs.ts';
+import { eventAnnotations as keys, type ObjectRef } from '../../../src/api/event-refs.ts';
 import type { EventSpec } from '../../../src/kube/events/recorder.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { webEvent, type StoredEvent } from '../../fakes/event-recording.ts';
@@ -105,7 +105,13 @@ test.each([
 
 test('Events of other reporters with the same reason are ignored', async () => {
   const collected = { reason: 'Expired', policy: 'default', names: ['web-a', 'web-b'], more: 5 };
-  const spec = { ...event({}, 'Deleted 7 pods (Expired, policy default): …'), collected };
+  const annotations = {
+    [keys.reason]: collected.reason,
+    [keys.policy]: collected.policy,
+    [keys.names]: collected.names.join(),
+    [keys.more]: String(collected.more),
+  };
+  const spec = { ...event({}, 'Deleted 7 pods (Expired, policy default): …'), annotations };
   recorder.record(spec);
   const own = await shown(spec, undefined);
   const forged = {
