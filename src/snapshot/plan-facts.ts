@@ -19,6 +19,7 @@ import type { DiskSpace } from '../node/disk/filesystem.ts';
 import type { LogListing } from '../node/logs/list.ts';
 import type { OrphansFound } from '../node/storage/orphans-finder.ts';
 import type { AgentState } from '../node/disk/state-format.ts';
+import { byText } from '../runtime/text/by-text.ts';
 
 export type ByUid<T> = ReadonlyMap<string, T>;
 
@@ -137,5 +138,4 @@ export const inOrder = (part: NodePart): NodePart => ({
   sandboxes: part.sandboxes?.toSorted(byId),
 });
 
-const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
-  a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => byText(a.id, b.id);

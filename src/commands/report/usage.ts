@@ -9,6 +9,7 @@ import { sum } from '../../runtime/sum.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
+import { byText } from '../../runtime/text/by-text.ts';
 
 /** Each is a field of the report, without `Bytes`. */
 const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs', 'orphans', 'other'] as const;
@@ -47,8 +48,6 @@ export function usageData({ usage = [], nodes }: PlanFacts, now: Date) {
     unknown: unknownIn(usage, names, now),
   };
 }
-
-const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
 interface DiskOfNode {
   readonly node: string;

@@ -7,6 +7,7 @@ import type {
 import { isStale } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { sum } from '../../runtime/sum.ts';
+import { byText } from '../../runtime/text/by-text.ts';
 
 /** What is read for a question. */
 export interface TopFacts {
@@ -265,5 +266,3 @@ function byValue(a: SortValue, b: SortValue): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   return typeof a === 'number' && typeof b === 'number' ? b - a : byText(String(a), String(b));
 }
-
-const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,4 +1,5 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
+import { byText } from '../../runtime/text/by-text.ts';
 
 /** The order in which pods are deleted: evicted first, then by creation (in seconds), name and namespace. As upstream's byEvictionAndCreationTimestamp; the namespace is ours. */
 export const byDeletionOrder = (a: PodFacts, b: PodFacts): number =>
@@ -12,8 +13,6 @@ const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reas
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 
 /** Compares by code unit, as the API server compares strings; not by language. */
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
 /** What is decided about finished pods before a threshold counts them. */
 export interface DecidedBefore {
   /** Pods that cannot be deleted now; no threshold counts them. */

@@ -10,6 +10,7 @@ import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, commandThatGrants, installationProblems, type Problem } from './problems.ts';
 import { whyNoAgents, type Installation, type OwnNode } from './facts.ts';
+import { byText } from '../../runtime/text/by-text.ts';
 
 /** What is read. undefined = it may not be read; `installation.unread` says so. */
 export interface StatusFacts {
@@ -117,7 +118,7 @@ function grouped(problems: readonly Ranked[]): readonly Trouble[] {
 function troubleOf(group: readonly Ranked[]): readonly Trouble[] {
   const byName = group
     .flatMap(({ names, ...problem }) => names.map((name) => ({ ...problem, name })))
-    .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+    .toSorted((a, b) => byText(a.name, b.name));
   // The command is that of the first name.
   return byName.slice(0, 1).map(({ kind, reason, message, command }) => ({
     kind,

@@ -10,6 +10,7 @@ import { podsOnNode } from './node-runtime.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { findAgents, type FoundAgent } from './agent-find.ts';
 import { agentContainer, snapshotCommand, type AgentPod } from './agent-pod.ts';
+import { byText } from '../../runtime/text/by-text.ts';
 
 interface AgentReading {
   readonly transport: KubeTransport;
@@ -55,7 +56,7 @@ export async function readThroughAgents(
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
-    a.name < b.name ? -1 : 1;
+    byText(a.name, b.name);
   const { parts, unread, notes } = reader;
   return { parts: parts.toSorted(byName), unread: unread.toSorted(byName), notes: notes.toSorted() };
 }

@@ -205,24 +205,17 @@ export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts
   return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
 }
 
-export function jobFacts(job: Job, { texts }: Keep): JobFacts {
-  const { uid, name, namespace, resourceVersion, ownerReferences } = identified(job.metadata);
-  const controller = controllerOf(ownerReferences);
+export function jobFacts(job: Job, keep: Keep): JobFacts {
   const finished = (job.status?.conditions ?? []).some(
     (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
   );
-  return { uid, name, namespace: texts.share(namespace), resourceVersion, controller, finished };
+  return { ...replicaSetFacts(job, keep), finished };
 }
 
-export function replicaSetFacts(replicaSet: ReplicaSet, { texts }: Keep): ReplicaSetFacts {
-  const meta = identified(replicaSet.metadata);
-  return {
-    uid: meta.uid,
-    name: meta.name,
-    namespace: texts.share(meta.namespace),
-    resourceVersion: meta.resourceVersion,
-    controller: controllerOf(meta.ownerReferences),
-  };
+export function replicaSetFacts({ metadata }: ReplicaSet, { texts }: Keep): ReplicaSetFacts {
+  const { uid, name, namespace, resourceVersion, ownerReferences } = identified(metadata);
+  const controller = controllerOf(ownerReferences);
+  return { uid, name, namespace: texts.share(namespace), resourceVersion, controller };
 }
 
 function identified<I extends { readonly uid: string; readonly name: string }>(object: I | undefined): I {

@@ -10,11 +10,8 @@ export interface Identified {
 export type LabelKeys = ReadonlySet<string> | 'all';
 
 /** The facts that dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
-export interface PodFacts {
-  readonly uid: string;
-  readonly name: string;
+export interface PodFacts extends Identified {
   readonly namespace: string;
-  readonly resourceVersion: string;
   /** metadata.generation; 0 = an API server older than 1.33, which does not set it. */
   readonly generation: number;
   readonly createdAtMs: number;
@@ -96,10 +93,7 @@ export interface OwnerRef {
   readonly uid: string;
 }
 
-export interface NodeFacts {
-  readonly uid: string;
-  readonly name: string;
-  readonly resourceVersion: string;
+export interface NodeFacts extends Identified {
   readonly labels: Readonly<Record<string, string>>;
   /** Condition Ready is True. No such condition, False and Unknown are all not ready, as upstream. */
   readonly ready: boolean;
@@ -110,35 +104,21 @@ export interface NodeFacts {
   readonly containerRuntimeVersion: string;
 }
 
-export interface NamespaceFacts {
-  readonly uid: string;
-  readonly name: string;
-  readonly resourceVersion: string;
+export interface NamespaceFacts extends Identified {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export interface JobFacts {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly resourceVersion: string;
-  readonly controller: OwnerRef | undefined;
+export interface JobFacts extends ReplicaSetFacts {
   /** A condition Complete or Failed is True. */
   readonly finished: boolean;
 }
 
-export interface ReplicaSetFacts {
-  readonly uid: string;
-  readonly name: string;
+export interface ReplicaSetFacts extends Identified {
   readonly namespace: string;
-  readonly resourceVersion: string;
   readonly controller: OwnerRef | undefined;
 }
 
 /** A custom resource, to be parsed by its consumer. Its annotations, labels, owners and managed fields are dropped. */
-export interface RawFacts {
-  readonly uid: string;
-  readonly name: string;
-  readonly resourceVersion: string;
+export interface RawFacts extends Identified {
   readonly object: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import {
   beginSeries,
@@ -12,7 +13,6 @@ import {
   repeatSeries,
   seriesKey,
   seriesPatch,
-  type Moment,
   type Series,
 } from './series.ts';
 import type { EventSpec, Recorder } from './recorder.ts';
@@ -95,7 +95,7 @@ export class EventRecorder implements Recorder {
   }
 
   #begin(event: EventSpec): void {
-    const moment = this.#moment();
+    const moment = momentOf(this.#deps.clock);
     const kin = event.joins === true ? seriesKey({ ...event, occasion: '' }) : undefined;
     const { uid, name } = event.regarding;
     // With a limit of its own: it must not use up that of the object's other Events.
@@ -113,13 +113,13 @@ export class EventRecorder implements Recorder {
     this.#queue.push(series);
   }
 
-  #dropCause(limited: string, { ms }: Moment): EventDrop | undefined {
+  #dropCause(limited: string, { monotonicMs }: Moment): EventDrop | undefined {
     if (this.#queue.size + this.#delayed.size >= maxQueued) return 'queue_full';
-    return this.#filter.allows(limited, ms) ? undefined : 'spam';
+    return this.#filter.allows(limited, monotonicMs) ? undefined : 'spam';
   }
 
   #repeat(series: Series): void {
-    repeatSeries(series, this.#moment());
+    repeatSeries(series, momentOf(this.#deps.clock));
     if (isDue(series)) this.#enqueue(series);
   }
 
@@ -233,10 +233,6 @@ export class EventRecorder implements Recorder {
     await working;
     done.abort();
     await late;
-  }
-
-  #moment(): Moment {
-    return { now: this.#deps.clock.now(), ms: this.#deps.clock.monotonicMs() };
   }
 
   #isCurrent(series: Series): boolean {

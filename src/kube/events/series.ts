@@ -1,5 +1,6 @@
 import type { EventsV1Event } from '@kubernetes/client-node';
 import { randomUUID } from 'node:crypto';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { microTime, type OnWire } from '../codec/wire.ts';
 import type { EventSpec } from './recorder.ts';
@@ -26,11 +27,6 @@ export interface Series {
   failures: number;
 }
 
-export interface Moment {
-  readonly now: Date;
-  readonly ms: number;
-}
-
 /** Time without a recurrence after which a series ends, as upstream. */
 const idleMs = 6 * 60_000;
 /** Interval at which an active series is written, as upstream. The API server deletes an Event after an hour. */
@@ -47,7 +43,8 @@ export function seriesKey({ type, action, reason, regarding, occasion = '' }: Ev
   return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid, occasion]);
 }
 
-export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number): Series {
+export function beginSeries(spec: EventSpec, { wallMs, monotonicMs }: Moment, serial: number): Series {
+  const now = new Date(wallMs);
   return {
     key: seriesKey(spec),
     spec: { ...spec, note: cutBytes(printable(spec.note), maxNoteBytes) },
@@ -55,18 +52,18 @@ export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number
     startedAt: now,
     count: 1,
     lastAt: now,
-    lastMs: ms,
+    lastMs: monotonicMs,
     sentCount: 0,
-    sentMs: ms,
+    sentMs: monotonicMs,
     failures: 0,
   };
 }
 
 /** Counts one more. Keeps the first note: the API server accepts changes of the series only. */
-export function repeatSeries(series: Series, { now, ms }: Moment): void {
+export function repeatSeries(series: Series, { wallMs, monotonicMs }: Moment): void {
   series.count += 1;
-  series.lastAt = now;
-  series.lastMs = ms;
+  series.lastAt = new Date(wallMs);
+  series.lastMs = monotonicMs;
 }
 
 /** Whether to write at once: the first and the second occurrence are, later ones by the refresh. */

@@ -57,24 +57,24 @@ const phrases: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the configured CA',
 };
 
-interface Place {
+interface Peer {
   readonly server: string;
   readonly proxy?: string | undefined;
 }
 
-const placeText = ({ server, proxy }: Place): string =>
+const peerText = ({ server, proxy }: Peer): string =>
   proxy === undefined ? server : `${server} through the proxy ${proxy}`;
 
 /** Describes an error of the network or of TLS in one line that names the server. */
-export function connectionError(err: unknown, at: Place & { stale?: boolean }): ConnectionError {
+export function connectionError(err: unknown, at: Peer & { stale?: boolean }): ConnectionError {
   const code = errorCode(err) ?? '';
   const why = err instanceof Error && err.message !== '' ? err.message.trim() : code;
   const facts = { code, why, stale: at.stale ?? false };
-  return new ConnectionError(`cannot reach the API server ${placeText(at)}: ${phrases[code] ?? why}`, facts);
+  return new ConnectionError(`cannot reach the API server ${peerText(at)}: ${phrases[code] ?? why}`, facts);
 }
 
-export function timeoutError(request: string, at: Place & { timeoutMs: number }): DeadlineError {
-  const message = `the API server ${placeText(at)} did not respond to ${request} within ${at.timeoutMs / 1000} s`;
+export function timeoutError(request: string, at: Peer & { timeoutMs: number }): DeadlineError {
+  const message = `the API server ${peerText(at)} did not respond to ${request} within ${at.timeoutMs / 1000} s`;
   return new DeadlineError(message, { code: 'ETIMEDOUT' });
 }
 
