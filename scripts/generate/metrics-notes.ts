@@ -27,7 +27,7 @@ const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** Labels without preset values. */
 export const openLabels: Readonly<Record<string, string>> = {
   cause: codes(stuckCauses),
-  class: codes(usageClasses),
+  class: codes(Object.values(usageClasses)),
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
   loop: 'controller: `budgets`, `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `nodepressure`, `report`, `runtime`, `usage`',

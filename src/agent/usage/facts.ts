@@ -21,19 +21,19 @@ export interface UsageFacts {
   readonly now: Date;
 }
 
-/** What uses a file system, as labels of metrics. The classes add up to the used bytes. */
-export const usageClasses = [
-  'images-in-use',
-  'images-unused',
-  'layers',
-  'volumes',
-  'logs',
-  'orphans',
-  'other',
-] as const;
-export type UsageClass = (typeof usageClasses)[number];
+/** What uses a file system: fields of the report, with their labels in metrics. The classes add up to the used bytes. */
+export const usageClasses = {
+  imagesInUseBytes: 'images-in-use',
+  imagesUnusedBytes: 'images-unused',
+  layersBytes: 'layers',
+  volumesBytes: 'volumes',
+  logsBytes: 'logs',
+  orphansBytes: 'orphans',
+  otherBytes: 'other',
+} as const;
+export type UsageClass = keyof typeof usageClasses;
 
-export const podClasses = ['layers', 'volumes', 'logs'] as const;
+export const podClasses = ['layersBytes', 'volumesBytes', 'logsBytes'] as const;
 export type PodClass = (typeof podClasses)[number];
 
 export interface DiskUse {
@@ -42,7 +42,7 @@ export interface DiskUse {
   readonly availableBytes: number;
   readonly usedBytes: number;
   /** A class without an entry is unknown, or is on another file system. */
-  readonly classes: ReadonlyMap<UsageClass, number>;
+  readonly classes: Readonly<Partial<Record<UsageClass, number>>>;
   /** undefined = unknown. */
   readonly collectableBytes: number | undefined;
 }

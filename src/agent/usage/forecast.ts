@@ -29,7 +29,7 @@ interface Prediction {
 }
 
 export interface Grower {
-  readonly what: Exclude<UsageClass, 'images-in-use' | 'images-unused'> | 'images';
+  readonly what: Exclude<UsageClass, 'imagesInUseBytes' | 'imagesUnusedBytes'> | 'images';
   /** undefined = no pod's. */
   readonly namespace: string | undefined;
   readonly bytesPerHour: number;
@@ -91,13 +91,13 @@ function sizesOf({
   classes,
   collectableBytes,
 }: DiskUse): readonly (readonly [string, number])[] {
-  const [inUse, unused] = [classes.get('images-in-use'), classes.get('images-unused')];
+  const { imagesInUseBytes: inUse, imagesUnusedBytes: unused } = classes;
   const known = [
     ['used', usedBytes],
     ['collectable', collectableBytes],
     ['images', inUse === undefined || unused === undefined ? undefined : inUse + unused],
-    ['orphans', classes.get('orphans')],
-    ['other', classes.get('other')],
+    ['orphansBytes', classes.orphansBytes],
+    ['otherBytes', classes.otherBytes],
   ] as const;
   return known.flatMap(([what, bytes]) => (bytes === undefined ? [] : [[`${name}/${what}`, bytes] as const]));
 }
@@ -185,7 +185,7 @@ function growersOf(
   trends: UsageHistory['trends'],
   { namespaces }: MeasuredUsage,
 ): readonly Grower[] {
-  const onDisk = podClasses.filter((one) => classes.has(one));
+  const onDisk = podClasses.filter((field) => classes[field] !== undefined);
   const ofPods = namespaces.slice(0, maxNamespaces).flatMap(({ name }) =>
     onDisk.map((what) => ({
       what,
@@ -193,7 +193,7 @@ function growersOf(
       bytesPerHour: growthOf(trends, namespaceKey(name, what)),
     })),
   );
-  const others = (['images', 'orphans', 'other'] as const).map((what) => ({
+  const others = (['images', 'orphansBytes', 'otherBytes'] as const).map((what) => ({
     what,
     namespace: undefined,
     bytesPerHour: growthOf(trends, `${disk}/${what}`),

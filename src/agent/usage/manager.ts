@@ -8,6 +8,7 @@ import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesyst
 import { Changed } from '../../gc/changed.ts';
 import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { sum } from '../../runtime/sum.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { PassClock } from '../../runtime/scheduling/jump.ts';
 import type { ContainerInventory } from '../containergc/facts.ts';
@@ -133,7 +134,7 @@ export class UsageManager {
 
   async #layerBytes(signal: AbortSignal): Promise<number> {
     const stats = await this.#deps.runtime.containerStats(signal);
-    return stats.reduce((all, { writableLayerBytes = 0 }) => all + writableLayerBytes, 0);
+    return sum(stats.map(({ writableLayerBytes = 0 }) => writableLayerBytes));
   }
 
   /** After a jump of the clock the growth is unknown. */

@@ -57,17 +57,25 @@ function podUse(
   const usage = usageOfPod(kubelet, pod);
   if (usage === undefined) return undefined;
   const parts = storageParts(pod.storage, usage);
-  const of = (one: PodClass): number =>
-    sum(parts.map(({ kind, measured }) => (kind === one ? (measured?.bytes ?? 0) : 0)));
-  const classes = { layers: of('layers'), volumes: of('volumes'), logs: of('logs') };
+  const classes = classesOf((field) =>
+    parts.map(({ kind, measured }) => (`${kind}Bytes` === field ? (measured?.bytes ?? 0) : 0)),
+  );
   return {
     pod,
     bytes: sum(Object.values(classes)),
     classes,
-    partial: new Set(parts.flatMap(({ kind, measured }) => (measured === undefined ? [kind] : []))),
+    partial: new Set(
+      parts.flatMap(({ kind, measured }) => (measured === undefined ? [`${kind}Bytes` as const] : [])),
+    ),
     measuredAtMs: now.getTime(),
   };
 }
+
+const classesOf = (sizes: (field: PodClass) => readonly number[]): Record<PodClass, number> => ({
+  layersBytes: sum(sizes('layersBytes')),
+  volumesBytes: sum(sizes('volumesBytes')),
+  logsBytes: sum(sizes('logsBytes')),
+});
 
 /** A pod that is pending hardly uses anything. */
 const unmeasuredPods = ({ pods = [] }: UsageFacts, measured: readonly PodUse[]): readonly StoragePod[] => {
@@ -80,8 +88,7 @@ function namespaceUses(pods: readonly PodUse[], unmeasured: readonly StoragePod[
   const unknown = new Set(unmeasured.map(({ namespace }) => namespace));
   return [...groups]
     .map(([name, all]) => {
-      const of = (one: PodClass): number => sum(all.map(({ classes }) => classes[one]));
-      const classes = { layers: of('layers'), volumes: of('volumes'), logs: of('logs') };
+      const classes = classesOf((field) => all.map((use) => use.classes[field]));
       const partial = new Set(unknown.has(name) ? podClasses : all.flatMap((one) => [...one.partial]));
       return { name, pods: all.length, bytes: sum(Object.values(classes)), classes, partial };
     })
@@ -91,8 +98,8 @@ function namespaceUses(pods: readonly PodUse[], unmeasured: readonly StoragePod[
 /** Nothing for a file system that could not be read, or if it is unknown whether the kubelet uses it. */
 function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readonly DiskUse[] {
   const { nodeDisk, imageDisk, kubelet } = facts;
-  const ofPods = podTotals(pods);
-  const layerBytes = allLayers(ofPods.layers, facts);
+  const ofPods = pods && classesOf((field) => pods.map(({ classes }) => classes[field]));
+  const layerBytes = allLayers(ofPods?.layersBytes, facts);
   const own = kubeletParts(facts, ofPods);
   const layers = layerParts(layerBytes);
   // Then layers are on the file system of the kubelet (KEP-4191), and the runtime does not count them for images.
@@ -134,16 +141,9 @@ function isDedicated({ nodeDisk, imageDisk, kubelet }: UsageFacts): boolean | un
 }
 
 const layerParts = (layers: number | undefined): Parts => ({
-  classes: [['layers', layers]],
+  classes: [['layersBytes', layers]],
   collectableBytes: 0,
 });
-
-const podTotals = (pods: readonly PodUse[] | undefined): Readonly<Record<PodClass, number | undefined>> => {
-  const [layers, volumes, logs] = podClasses.map(
-    (one) => pods && sum(pods.map(({ classes }) => classes[one])),
-  );
-  return { layers, volumes, logs };
-};
 
 /** Some classes of a file system; undefined = unknown. */
 interface Parts {
@@ -162,8 +162,8 @@ function imageParts(
   if (images === undefined || imageDisk === undefined)
     return {
       classes: [
-        ['images-in-use', undefined],
-        ['images-unused', undefined],
+        ['imagesInUseBytes', undefined],
+        ['imagesUnusedBytes', undefined],
       ],
       collectableBytes: undefined,
     };
@@ -172,26 +172,26 @@ function imageParts(
   const scale = unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
   return {
     classes: [
-      ['images-in-use', inUse.bytes * scale],
-      ['images-unused', (total.bytes - inUse.bytes) * scale],
+      ['imagesInUseBytes', inUse.bytes * scale],
+      ['imagesUnusedBytes', (total.bytes - inUse.bytes) * scale],
     ],
     collectableBytes: collectable.bytes * scale,
   };
 }
 
 /** Logs on a file system of their own, such as a partition for /var/log, are none of these. */
-function kubeletParts(facts: UsageFacts, ofPods: ReturnType<typeof podTotals>): Parts {
+function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, number>> | undefined): Parts {
   const { containers, areLogsApart } = facts;
   const { logs, orphans } = containers ?? {};
   const [directories, orphanedLogs] = [bytesIn(orphans?.podDirectories), bytesIn(orphans?.logDirectories)];
-  const volumes = ['volumes', ofPods.volumes] as const;
+  const volumes = ['volumesBytes', ofPods?.volumesBytes] as const;
   if (areLogsApart === true)
-    return { classes: [volumes, ['orphans', orphans && directories]], collectableBytes: 0 };
+    return { classes: [volumes, ['orphansBytes', orphans && directories]], collectableBytes: 0 };
   return {
     classes: [
       volumes,
-      ['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)],
-      ['orphans', orphans && orphanedLogs + directories],
+      ['logsBytes', logs === undefined ? ofPods?.logsBytes : Math.max(0, logs.bytes - orphanedLogs)],
+      ['orphansBytes', orphans && orphanedLogs + directories],
     ],
     collectableBytes: logs?.removableBytes,
   };
@@ -209,15 +209,17 @@ function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly P
   const scale = total > usedBytes ? usedBytes / total : 1;
   const known = sizes.map(([one, bytes]) => [one, Math.floor(bytes * scale)] as const);
   // Where orphans were not searched, they are few, and count as other.
-  const isComplete = all.every(([one, bytes]) => bytes !== undefined || one === 'orphans');
-  const other = isComplete ? ([['other', usedBytes - sum(known.map(([, bytes]) => bytes))]] as const) : [];
+  const isComplete = all.every(([one, bytes]) => bytes !== undefined || one === 'orphansBytes');
+  const other = isComplete
+    ? ([['otherBytes', usedBytes - sum(known.map(([, bytes]) => bytes))]] as const)
+    : [];
   const collectable = parts.map(({ collectableBytes }) => collectableBytes);
   return {
     name,
     capacityBytes,
     availableBytes,
     usedBytes,
-    classes: new Map([...known, ...other]),
+    classes: Object.fromEntries([...known, ...other]),
     collectableBytes: collectable.includes(undefined)
       ? undefined
       : sum(collectable.map((bytes = 0) => bytes)) * scale,

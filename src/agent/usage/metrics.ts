@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
-import { usageClasses, type MeasuredUsage } from './facts.ts';
+import { sum } from '../../runtime/sum.ts';
+import { usageClasses, type MeasuredUsage, type UsageClass } from './facts.ts';
 import { maxNamespaces } from './forecast.ts';
 import type { UsagePlan } from './plan.ts';
 
@@ -33,13 +34,9 @@ export function showUsage(
 ): void {
   const { measured, plan } = shown;
   metrics.disk.reset();
-  for (const one of usageClasses) {
-    const known = measured.disks.flatMap(({ classes }) => classes.get(one) ?? []);
-    if (known.length > 0)
-      metrics.disk.set(
-        { class: one },
-        known.reduce((all, bytes) => all + bytes),
-      );
+  for (const [field, label] of Object.entries(usageClasses) as [UsageClass, string][]) {
+    const known = measured.disks.flatMap(({ classes }) => classes[field] ?? []);
+    if (known.length > 0) metrics.disk.set({ class: label }, sum(known));
   }
   metrics.namespaces.reset();
   for (const { name, bytes } of measured.namespaces.slice(0, maxNamespaces))

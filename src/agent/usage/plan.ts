@@ -1,4 +1,10 @@
-import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
+import type {
+  NodeGCReportStatusUsage,
+  NodeGCReportStatusUsageFileSystem,
+  NodeGCReportStatusUsageNamespace,
+  NodeGCReportStatusUsagePod,
+} from '../../api/gen/nodegcreport.gen.ts';
+import { sum } from '../../runtime/sum.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { StoragePod } from '../../api/local-storage.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
@@ -12,7 +18,7 @@ import {
 } from './forecast.ts';
 import { explainForecast } from './words.ts';
 
-interface Given {
+interface ObservedUsage {
   readonly measured: MeasuredUsage;
   readonly history: UsageHistory;
   readonly images: ImageInventory | undefined;
@@ -26,7 +32,7 @@ export interface UsagePlan {
   readonly fullFirst: { readonly seconds: number; readonly note: string } | undefined;
 }
 
-export function planUsage({ measured, history, images, unknown }: Given): UsagePlan {
+export function planUsage({ measured, history, images, unknown }: ObservedUsage): UsagePlan {
   const { at, disks, pods, namespaces } = measured;
   const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));
   const filling = forecasts
@@ -52,9 +58,7 @@ export function planUsage({ measured, history, images, unknown }: Given): UsageP
       pods: pods?.map(podOf),
       namespaces: pods && namespaces.map((one) => namespaceOf(one, history)),
       otherNamespaces:
-        rest.length === 0
-          ? undefined
-          : { count: rest.length, bytes: rest.reduce((all, { bytes }) => all + bytes, 0) },
+        rest.length === 0 ? undefined : { count: rest.length, bytes: sum(rest.map(({ bytes }) => bytes)) },
       images: images && [...images.listed],
       otherImages: images && restOf(images),
     },
@@ -62,31 +66,18 @@ export function planUsage({ measured, history, images, unknown }: Given): UsageP
   };
 }
 
-function diskOf(
-  disk: DiskUse,
-  forecast: DiskForecast,
+const diskOf = (
+  { classes, ...disk }: DiskUse,
+  { bytesPerHour, fullSeconds, fullAfterCollectionSeconds, errorPercent }: DiskForecast,
   at: Date,
-): NonNullable<NodeGCReportStatusUsage['fileSystems']>[number] {
-  const { name, capacityBytes, availableBytes, usedBytes, classes, collectableBytes } = disk;
-  return {
-    name,
-    capacityBytes,
-    availableBytes,
-    usedBytes,
-    imagesInUseBytes: classes.get('images-in-use'),
-    imagesUnusedBytes: classes.get('images-unused'),
-    layersBytes: classes.get('layers'),
-    volumesBytes: classes.get('volumes'),
-    logsBytes: classes.get('logs'),
-    orphansBytes: classes.get('orphans'),
-    otherBytes: classes.get('other'),
-    collectableBytes,
-    growthBytesPerHour: forecast.bytesPerHour,
-    fullTime: timeIn(forecast.fullSeconds, at),
-    fullAfterCollectionTime: timeIn(forecast.fullAfterCollectionSeconds, at),
-    forecastErrorPercent: forecast.errorPercent === undefined ? undefined : Math.round(forecast.errorPercent),
-  };
-}
+): NodeGCReportStatusUsageFileSystem => ({
+  ...disk,
+  ...classes,
+  growthBytesPerHour: bytesPerHour,
+  fullTime: timeIn(fullSeconds, at),
+  fullAfterCollectionTime: timeIn(fullAfterCollectionSeconds, at),
+  forecastErrorPercent: errorPercent && Math.round(errorPercent),
+});
 
 const longestSeconds = 10 * 365 * 86_400;
 
@@ -96,7 +87,7 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
     ? undefined
     : metaTime(new Date(at.getTime() + seconds * 1000));
 
-const podOf = ({ pod, ...use }: PodUse): NonNullable<NodeGCReportStatusUsage['pods']>[number] => ({
+const podOf = ({ pod, ...use }: PodUse): NodeGCReportStatusUsagePod => ({
   namespace: pod.namespace,
   name: pod.name,
   uid: pod.uid,
@@ -106,9 +97,7 @@ const podOf = ({ pod, ...use }: PodUse): NonNullable<NodeGCReportStatusUsage['po
 
 const sizesOf = ({ bytes, classes, partial }: Pick<PodUse, 'bytes' | 'classes' | 'partial'>) => ({
   bytes,
-  layersBytes: classes.layers,
-  volumesBytes: classes.volumes,
-  logsBytes: classes.logs,
+  ...classes,
   lowerBound: partial.size > 0 ? true : undefined,
 });
 
@@ -117,13 +106,13 @@ function limitOf({ storage: { containers } }: StoragePod): number | undefined {
   const limits = containers.map(({ limit }) => limit?.bytes);
   return limits.length === 0 || limits.includes(undefined)
     ? undefined
-    : limits.reduce<number>((all, bytes = 0) => all + bytes, 0);
+    : sum(limits.map((bytes = 0) => bytes));
 }
 
 const namespaceOf = (
   { name, pods, ...use }: NamespaceUse,
   history: UsageHistory,
-): NonNullable<NodeGCReportStatusUsage['namespaces']>[number] => ({
+): NodeGCReportStatusUsageNamespace => ({
   name,
   pods,
   ...sizesOf(use),
@@ -132,6 +121,6 @@ const namespaceOf = (
 
 function restOf({ total, listed }: ImageInventory): NodeGCReportStatusUsage['otherImages'] {
   const count = total.count - listed.length;
-  const bytes = total.bytes - listed.reduce((all, one) => all + one.bytes, 0);
+  const bytes = total.bytes - sum(listed.map((image) => image.bytes));
   return count === 0 ? undefined : { count, bytes };
 }

@@ -35,12 +35,12 @@ function afterText(collectableBytes: number, seconds: number | undefined): strin
 }
 
 const names: Readonly<Record<Grower['what'], string>> = {
-  layers: 'Writable layers',
-  volumes: 'EmptyDirs',
-  logs: 'Logs',
+  layersBytes: 'Writable layers',
+  volumesBytes: 'EmptyDirs',
+  logsBytes: 'Logs',
   images: 'Images',
-  orphans: 'Directories of deleted pods',
-  other: 'Files outside of pods and images',
+  orphansBytes: 'Directories of deleted pods',
+  otherBytes: 'Files outside of pods and images',
 };
 
 function growerText({ what, namespace, bytesPerHour }: Grower): string {

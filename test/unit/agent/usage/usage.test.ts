@@ -441,7 +441,7 @@ describe('when a disk is full', () => {
   test('without a history nothing is known about the time', () => {
     const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0 };
     const measured = { at: new Date(), disks: [], pods: undefined, partial: [], namespaces: [] };
-    const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: new Map() }, noHistory, measured);
+    const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: {} }, noHistory, measured);
     expect(forecast).toMatchObject({
       bytesPerHour: undefined,
       fullSeconds: undefined,
