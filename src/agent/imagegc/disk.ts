@@ -94,6 +94,14 @@ export interface SpaceNeed {
   readonly isUncounted: boolean;
 }
 
+export const noNeed: SpaceNeed = {
+  crossed: [],
+  wanted: { bytes: 0, inodes: 0 },
+  state: 'Idle',
+  reason: 'BelowThreshold',
+  isUncounted: false,
+};
+
 /** Decides whether the space step runs after the removals by age have freed `freedByAge`. */
 export function spaceNeed(disk: DiskSpace | undefined, rule: ImageGcPolicy, freedByAge: ByUnit): SpaceNeed {
   const bytes = stepOf(amountOf('bytes', disk), thresholdsOf('bytes', rule), freedByAge.bytes);

@@ -43,15 +43,8 @@ export interface Given {
   readonly demands?: readonly DiskDemand[];
 }
 
-export interface Governed {
-  readonly policy: Policy;
-  readonly rule: ImageGcPolicy;
-  readonly now: Date;
-  readonly demands: readonly DiskDemand[];
-}
-
-/** Facts that protect an image at any disk usage; undefined or false = the fact does not apply. */
-export interface ImageHolds {
+/** What uses an image, and what else protects it at any disk usage; undefined or false = the fact does not apply. */
+export interface ImageUses {
   /** Id of a container created from it, or `a mount`. */
   readonly usedBy: string | undefined;
   /** `namespace/name` of a pod bound to the node, and the image reference in its spec; undefined = the pod has more images than dustpan reads. */
@@ -81,15 +74,14 @@ interface AgeEntry {
 }
 
 /** An image with the facts that decide about it. */
-export interface JudgedImage extends ImageTarget {
+export interface JudgedImage extends ImageTarget, ImageUses {
   /** Listed entries with the same id are merged. */
   readonly image: RuntimeImage;
   /** On the disk, with what it shares; if that is unknown, the size that the runtime reports. */
   readonly bytes: number;
   readonly record: ImageRecord;
-  readonly holds: ImageHolds;
   /** Why a pin or the policy protects it, whether or not anything uses it; undefined = neither does. */
-  readonly protectedBy: ImageKept | undefined;
+  readonly protectedBy: KeptBecause | undefined;
   /** The policy's; doubled if the image was pulled again within 24 h of its removal. */
   readonly minimumAgeMs: number;
   /** undefined = no limit. */
@@ -108,7 +100,7 @@ interface ImageUser {
 }
 
 /** Why an image is kept, with what neither the image nor the plan shows. */
-export type ImageKept =
+export type KeptBecause =
   /** undefined = a container has only mounted the image. */
   | { readonly reason: 'InUse'; readonly user: ImageUser | undefined }
   /** `times`: in a row. */
@@ -122,7 +114,7 @@ interface ImageDecided extends Decision {
 }
 
 export type ImageRemoval = ImageDecided & { readonly verdict: 'Remove'; readonly reason: ImageRemoveReason };
-export type KeptImage = ImageDecided & { readonly verdict: 'Keep' } & ImageKept;
+export type KeptImage = ImageDecided & { readonly verdict: 'Keep' } & KeptBecause;
 export type ImageDecision = ImageRemoval | KeptImage;
 
 /** `bytes`: what its removal frees after those before it. */
@@ -144,7 +136,7 @@ export const remove = (
 /** `eligibleAtMs`: Unix milliseconds; set if the image only waits for time to pass. */
 export const keep = (
   target: JudgedImage,
-  why: ImageKept & { readonly eligibleAtMs?: number | undefined },
+  why: KeptBecause & { readonly eligibleAtMs?: number | undefined },
   policy: Policy | InvalidPolicy | undefined,
 ): KeptImage => {
   const { eligibleAtMs, ...kept } = why;

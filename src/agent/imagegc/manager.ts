@@ -21,7 +21,7 @@ import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory } from './facts.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
-import { distinctImages } from './holds.ts';
+import { distinctImages } from './uses.ts';
 import { planImageGc } from './plan.ts';
 import { imageSpace, namedImage, type ImageSpace } from './space.ts';
 import {

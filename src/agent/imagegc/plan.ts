@@ -3,31 +3,36 @@ import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { failedLast } from '../../gc/failures.ts';
 import { holdLeftMs, inForceForMs } from '../../gc/hold.ts';
-import type { ImageGcPolicy } from '../../api/policy/policy.ts';
+import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import { inodeEstimate, spaceNeed, usageOf, type ByUnit, type SpaceNeed } from './disk.ts';
+import { inodeEstimate, noNeed, spaceNeed, usageOf, type ByUnit, type SpaceNeed } from './disk.ts';
 import {
   bytesOf,
   keep,
   remove,
   type Given,
   type Goal,
-  type Governed,
-  type ImageDecision,
   type ImageGcFacts,
   type ImageGcPlan,
-  type ImageHolds,
-  type ImageKept,
+  type ImageUses,
+  type KeptBecause,
   type ImageRemoval,
   type JudgedImage,
   type KeptImage,
 } from './facts.ts';
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
-import { distinctImages, holdsOf, imageOf, requestsAt } from './holds.ts';
+import { distinctImages, usesOf, imageOf, requestsAt } from './uses.ts';
 import { recordAt, repulls } from './records.ts';
 import { freedInOrder } from './space.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
+
+/** The rule of the node, with the arguments of the plan. */
+interface Ruled extends Pick<Given, 'now'> {
+  readonly policy: Policy;
+  readonly rule: ImageGcPolicy;
+  readonly demands: readonly DiskDemand[];
+}
 
 /**
  * Decides which images to remove, in which order, and why to keep each of the others: first those on the remove list, then by the maximum age, then
@@ -41,12 +46,12 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
   const removable: JudgedImage[] = [];
   const hasFailed = ({ id }: JudgedImage): boolean => facts.failedBefore?.has(id) === true;
   for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), hasFailed)) {
-    const why = keptBecause(image, facts, { rule, now });
-    if (why === undefined) removable.push(image);
-    else kept.push(keep(image, why, policy));
+    const because = keptBecause(image, facts, now);
+    if (because === undefined) removable.push(image);
+    else kept.push(keep(image, because, policy));
   }
-  const given = { policy, rule, now, demands };
-  return unlessHeld(planRemovals(facts, given, { removable, kept }), removable.length, facts, given);
+  const ruled = { policy, rule, now, demands };
+  return unlessHeld(planRemovals(facts, ruled, { removable, kept }), removable.length, facts, ruled);
 }
 
 /**
@@ -57,39 +62,34 @@ function unlessHeld(
   plan: ImageGcPlan,
   unused: number,
   facts: ImageGcFacts,
-  { policy, rule, now, demands }: Governed,
+  { policy, rule, now, demands }: Ruled,
 ): ImageGcPlan {
-  const paced = plan.kept.filter(isPaced);
+  const { paced = [], others = [] } = Object.groupBy(plan.kept, ({ reason }) =>
+    reason === 'PacingLimit' ? 'paced' : 'others',
+  );
   const due = plan.removals.length + paced.length;
   const since = inForceForMs(policy, facts.inForce, now);
   const removal = { due, governed: unused, removable: unused, inForceForMs: since };
   const leftMs = holdLeftMs(policy, rule.hold, removal);
   const isUrgent = demands.some(({ kubeletInMs = Infinity }) => kubeletInMs <= (leftMs ?? 0));
   if (leftMs === undefined || isUrgent) return { ...plan, selected: { due, unused, holdLeftMs: undefined } };
-  const why = { reason: 'Holding', eligibleAtMs: now.getTime() + leftMs } as const;
-  const held = [...plan.removals, ...paced].map(({ target }) => keep(target, why, policy));
+  const because = { reason: 'Holding', eligibleAtMs: now.getTime() + leftMs } as const;
+  const held = [...plan.removals, ...paced].map(({ target }) => keep(target, because, policy));
   return {
     ...plan,
     selected: { due, unused, holdLeftMs: leftMs },
     candidates: [],
     removals: [],
     reclaim: new Map([...plan.reclaim.keys()].map((signal) => [signal, 'MoreLeft'])),
-    kept: [...held, ...plan.kept.filter((one) => !isPaced(one))],
+    kept: [...held, ...others],
   };
 }
 
-const isPaced = ({ reason }: ImageDecision): boolean => reason === 'PacingLimit';
-
-interface Judged {
-  readonly removable: readonly JudgedImage[];
-  readonly kept: readonly KeptImage[];
-}
-
-/** Decides about the images that nothing holds: removals at any disk usage (on the remove list, then by age), then for space, then for node pressure. */
+/** Decides about the images that nothing protects: removals at any disk usage (on the remove list, then by age), then for space, then for node pressure. */
 function planRemovals(
   facts: ImageGcFacts,
-  { policy, rule, now, demands }: Governed,
-  { removable, kept }: Judged,
+  { policy, rule, now, demands }: Ruled,
+  { removable, kept }: { readonly removable: readonly JudgedImage[]; readonly kept: readonly KeptImage[] },
 ): ImageGcPlan {
   const { maxImagesPerPass: maxImages = Infinity } = rule;
   const inodesOf = inodeEstimate(facts.disk, imageBytes(facts));
@@ -104,6 +104,7 @@ function planRemovals(
   const freed = amountsOf(bytesOf(dueNow), inodesOf);
   const need = spaceNeed(facts.disk, rule, freed);
   const goals = [...spaceGoals(need), ...demandGoals(demands, freed)];
+  const hasGoals = goals.length > 0;
   const needed = untilEnough(rest.map(freedBy), goals, inodesOf);
   const others = rest.map((image, i) => {
     const { reason } = needed[i] ?? goals.at(-1) ?? { reason: 'Space' };
@@ -111,18 +112,13 @@ function planRemovals(
   });
   const othersNow = others.slice(0, Math.min(needed.length, maxImages - dueNow.length));
   const removals = [...dueNow, ...othersNow];
+  const forSpace = othersNow.filter(({ reason }) => reason === 'Space');
   const isUnknown = unknownBecause(facts) !== undefined;
   const isPaced = removals.length < due.length + needed.length;
-  const keepUntilOld = (image: JudgedImage, reason: 'PacingLimit' | SpaceNeed['reason']): KeptImage =>
-    keep(image, { reason, eligibleAtMs: oldAtMs(image) }, policy);
   return {
     rule,
     ...usageOf(facts.disk),
-    ...spaceStep(
-      need,
-      othersNow.filter(({ reason }) => reason === 'Space'),
-      inodesOf,
-    ),
+    ...spaceStep(need, forSpace, inodesOf),
     ...(isUnknown && { state: 'Unknown' }),
     inodesOf,
     goals,
@@ -132,16 +128,17 @@ function planRemovals(
       kept,
       hasMoreLeft: isPaced || isUnknown,
     }),
-    candidates: [...due, ...(goals.length > 0 ? others : [])],
+    candidates: [...due, ...(hasGoals ? others : [])],
     kept: [
-      ...(goals.length > 0
-        ? kept
-        : kept.map((one) => (isRequested(one.target) ? one : { ...one, eligibleAt: dueByAge(one) }))),
+      ...kept.map((image) =>
+        hasGoals || isRequested(image.target) ? image : { ...image, eligibleAt: dueByAge(image) },
+      ),
       ...due.slice(dueNow.length).map(({ target }) => keep(target, { reason: 'PacingLimit' }, policy)),
-      ...rest.slice(othersNow.length, needed.length).map((image) => keepUntilOld(image, 'PacingLimit')),
-      ...rest
-        .slice(needed.length)
-        .map((image) => keepUntilOld(image, goals.length > 0 ? 'TargetMet' : need.reason)),
+      ...rest.slice(othersNow.length).map((image, i) => {
+        const isNeeded = othersNow.length + i < needed.length;
+        const reason = isNeeded ? 'PacingLimit' : hasGoals ? 'TargetMet' : need.reason;
+        return keep(image, { reason, eligibleAtMs: oldAtMs(image) }, policy);
+      }),
     ],
   };
 }
@@ -248,47 +245,42 @@ function spaceStep(
   } as const;
 }
 
-type PlanContext = Pick<Governed, 'rule' | 'now'>;
-
 /** Judges the image of a removal by newer facts; undefined = it may be removed. `now` is the plan's: a use since then is not before it (`UsedRecently`). */
 export function recheckImage(
   { target: { id }, reason }: Pick<ImageRemoval, 'target' | 'reason'>,
   facts: ImageGcFacts,
-  context: PlanContext,
+  { rule, now }: Pick<Ruled, 'rule' | 'now'>,
 ): ImageKeepReason | 'Gone' | undefined {
-  const [fresh] = imageFacts(facts, context.rule, context.now, id);
+  const [fresh] = imageFacts(facts, rule, now, id);
   if (fresh === undefined) return 'Gone';
-  const why = keptBecause(fresh, facts, context);
+  const because = keptBecause(fresh, facts, now);
   // It has another name now.
-  return why === undefined && reason === 'RemoveListed' && !isRequested(fresh) ? 'NotSelected' : why?.reason;
+  return because === undefined && reason === 'RemoveListed' && !isRequested(fresh)
+    ? 'NotSelected'
+    : because?.reason;
 }
 
 /** Keeps every image for one reason: no rule allows removals on this node. */
 function keepAll(
   facts: ImageGcFacts,
   { reason, policy }: Extract<NodeRule<ImageGcPolicy>, { kind: 'keep' }>,
-  { now, demands }: Pick<Governed, 'now' | 'demands'>,
+  { now, demands }: Pick<Ruled, 'now' | 'demands'>,
 ): ImageGcPlan {
   const images = imageFacts(facts, undefined, now);
-  const isHeld = (image: JudgedImage): boolean => heldBecause(image, facts) !== undefined;
-  const afterNone = images.every(isHeld) ? 'Exhausted' : 'Ungoverned';
+  const isNeeded = (image: JudgedImage): boolean => isUsed(image) || image.protectedBy !== undefined;
+  const afterNone = images.every(isNeeded) ? 'Exhausted' : 'Ungoverned';
   const left = unknownBecause(facts) === undefined ? afterNone : 'MoreLeft';
   return {
     rule: undefined,
-    state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
-    crossed: [],
     ...usageOf(facts.disk),
-    isUncounted: false,
+    ...spaceStep(noNeed, [], () => 0),
+    state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
     inodesOf: () => 0,
-    wantedBytes: 0,
-    plannedBytes: 0,
-    wantedInodes: 0,
-    plannedInodes: 0,
-    maxImages: 0,
-    candidates: [],
-    removals: [],
     goals: [],
+    maxImages: 0,
+    removals: [],
     reclaim: new Map(demands.map(({ signal }) => [signal, left])),
+    candidates: [],
     kept: images.map((image) => keep(image, { reason }, policy)),
   };
 }
@@ -301,14 +293,14 @@ function imageFacts(
   id?: string,
 ): readonly JudgedImage[] {
   const images = distinctImages(facts.listed);
-  const holds = holdsOf(images, facts, rule);
+  const usesBy = usesOf(images, facts, rule);
   const requestOf = requestsAt(rule?.remove ?? [], now);
   const isRepulled = repulls(facts.removed);
   const maximumAge = maximumAges(rule);
   const chosen = id === undefined ? images : images.filter((image) => image.id === id);
   return chosen.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
-    const held = holds(image);
+    const uses = usesBy(image);
     const requested = requestOf(image);
     const factor = isRepulled(image, record) && rule?.repullBackoff === true ? 2 : 1;
     return {
@@ -318,8 +310,8 @@ function imageFacts(
       image,
       bytes: bytesOnDisk(image, facts),
       record,
-      holds: held,
-      protectedBy: protectedBecause(held, requested),
+      ...uses,
+      protectedBy: protectedBecause({ ...uses, requested }),
       requested,
       minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor,
       ...maximumAge(image),
@@ -332,58 +324,55 @@ function bytesOnDisk({ id, sizeBytes }: RuntimeImage, { space }: ImageGcFacts): 
   return known === undefined ? sizeBytes : known.unique + known.shared;
 }
 
+/** Whether a container or a pod uses it, or may use it. */
+export const isUsed = ({ usedBy, boundPod }: JudgedImage): boolean =>
+  usedBy !== undefined || boundPod !== undefined;
+
 /** Whether the policy's remove list selects it: the entries match all of its names. */
 const isRequested = ({ requested }: Pick<JudgedImage, 'requested'>): boolean =>
   requested !== undefined && requested.unmatched === undefined;
 
-function protectedBecause(
-  { pinned, keepPattern, notSelected }: ImageHolds,
-  requested: JudgedImage['requested'],
-): ImageKept | undefined {
+function protectedBecause({
+  pinned,
+  keepPattern,
+  notSelected,
+  requested,
+}: ImageUses & Pick<JudgedImage, 'requested'>): KeptBecause | undefined {
   if (pinned) return { reason: 'Pinned' };
   if (keepPattern !== undefined) return { reason: 'KeepListed' };
   return notSelected === undefined || isRequested({ requested }) ? undefined : { reason: 'NotSelected' };
 }
 
-type KeptUntil = ImageKept & { readonly eligibleAtMs?: number };
-
 /** Why the image is kept at any disk usage; undefined = it may be removed. */
-function keptBecause(image: JudgedImage, facts: ImageGcFacts, { now }: PlanContext): KeptUntil | undefined {
-  const why = heldBecause(image, facts) ?? unknownBecause(facts);
-  if (why !== undefined) return why;
-  const { record, minimumAgeMs } = image;
-  const oldEnoughAtMs = record.firstDetectedMs + minimumAgeMs;
-  if (now.getTime() < oldEnoughAtMs) return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
-  if (record.lastUsedMs !== undefined && record.lastUsedMs >= now.getTime())
-    return { reason: 'UsedRecently' };
-  return failedBecause(image, facts, now);
-}
-
-function failedBecause(
-  { id }: JudgedImage,
-  { failedBefore }: ImageGcFacts,
+function keptBecause(
+  image: JudgedImage,
+  facts: ImageGcFacts,
   now: Date,
-): KeptUntil | undefined {
-  const { times = 0, retryInMs = 0 } = failedBefore?.get(id) ?? {};
-  return retryInMs <= 0
-    ? undefined
-    : { reason: 'RemovalFailed', times, eligibleAtMs: now.getTime() + retryInMs };
+): (KeptBecause & { readonly eligibleAtMs?: number }) | undefined {
+  const because = usedBecause(image, facts) ?? image.protectedBy ?? unknownBecause(facts);
+  if (because !== undefined) return because;
+  const { id, record, minimumAgeMs } = image;
+  const nowMs = now.getTime();
+  const oldEnoughAtMs = record.firstDetectedMs + minimumAgeMs;
+  if (nowMs < oldEnoughAtMs) return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
+  if (record.lastUsedMs !== undefined && record.lastUsedMs >= nowMs) return { reason: 'UsedRecently' };
+  const { times = 0, retryInMs = 0 } = facts.failedBefore?.get(id) ?? {};
+  return retryInMs > 0 ? { reason: 'RemovalFailed', times, eligibleAtMs: nowMs + retryInMs } : undefined;
 }
 
-function heldBecause(
-  { image, holds, protectedBy }: JudgedImage,
+function usedBecause(
+  { image, usedBy, boundPod }: JudgedImage,
   { containers = [] }: ImageGcFacts,
-): ImageKept | undefined {
-  const { usedBy, boundPod } = holds;
+): KeptBecause | undefined {
   if (usedBy !== undefined) return { reason: 'InUse', user: userOf(usedBy, image, containers) };
-  return boundPod === undefined ? protectedBy : { reason: 'BoundPod' };
+  return boundPod && { reason: 'BoundPod' };
 }
 
 function userOf(
   id: string,
   image: RuntimeImage,
   containers: readonly RuntimeContainer[],
-): Extract<ImageKept, { reason: 'InUse' }>['user'] {
+): Extract<KeptBecause, { reason: 'InUse' }>['user'] {
   const user = containers.find((container) => container.id === id);
   if (user === undefined) return undefined;
   const isSure = user.imageId !== '' || image.digests.length > 0 || user.imageRef === image.id;
@@ -391,7 +380,7 @@ function userOf(
 }
 
 /** Why no image can be removed: facts are missing. */
-function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): ImageKept | undefined {
+function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): KeptBecause | undefined {
   if (containers === undefined) return { reason: 'ContainersUnknown', container: undefined };
   // A container whose image is unknown may use any image.
   const container = containers.find((one) => imageOf(one) === '');

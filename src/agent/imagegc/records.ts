@@ -6,7 +6,7 @@ import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { LastRemoved } from '../../gc/pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { AgentState, ImageRecord, RemovedImage } from '../../node/disk/state-format.ts';
-import { distinctImages, usedImages } from './holds.ts';
+import { distinctImages, usedImages } from './uses.ts';
 
 /** An image that is pulled again within this time was removed too early. */
 const regretMs = 24 * 60 * 60_000;

@@ -13,7 +13,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import { afterAll, dueBecause } from './plan.ts';
+import { afterAll, dueBecause, isUsed } from './plan.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import {
   bytesOf,
@@ -21,7 +21,6 @@ import {
   type ImageGcFacts,
   type ImageGcPlan,
   type ImageRemoval,
-  type JudgedImage,
   type SelectedImages,
   type SpaceUnit,
   type CountAndBytes,
@@ -232,7 +231,7 @@ export function inventoryOf(
   return {
     total: sizeOf(images, space),
     inUse: sum(({ target }) => isUsed(target)),
-    pinned: sum(({ target }) => target.holds.pinned),
+    pinned: sum(({ target }) => target.pinned),
     kept: sum(isKeptByPolicy),
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(({ target }) => !isUsed(target) && target.protectedBy === undefined),
@@ -284,7 +283,7 @@ function removeProgress(
     const inUse = left.filter(({ target }) => isUsed(target)).length;
     const [mayBe, isNamed] = [formerTag(image), referenceMatcher(image)];
     const untagged = others.filter((one) => isLeft(one) && mayBe(one.target.image));
-    const usedAs = untagged.filter(({ target }) => referencesOf(target.holds.usedBy, users).some(isNamed));
+    const usedAs = untagged.filter(({ target }) => referencesOf(target.usedBy, users).some(isNamed));
     return {
       image,
       matched: matched.has(image) || selected.length + usedAs.length > 0,
@@ -328,11 +327,8 @@ function unmatchedEntries(
 }
 
 /** Whether the policy protects it, by `keep` or by `only`. */
-const isKeptByPolicy = ({ target: { holds, protectedBy } }: ImageDecision): boolean =>
-  holds.keepPattern !== undefined || protectedBy?.reason === 'NotSelected';
-
-const isUsed = ({ holds }: JudgedImage): boolean =>
-  holds.usedBy !== undefined || holds.boundPod !== undefined;
+const isKeptByPolicy = ({ target: { keepPattern, protectedBy } }: ImageDecision): boolean =>
+  keepPattern !== undefined || protectedBy?.reason === 'NotSelected';
 
 const listedOf = ({ target }: ImageDecision): ListedImage => {
   const { id, name, bytes, record, protectedBy } = target;

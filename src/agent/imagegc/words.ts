@@ -21,7 +21,7 @@ import {
   isDueAnyway,
   type ImageDecision,
   type ImageGcPlan,
-  type ImageKept,
+  type KeptBecause,
   type JudgedImage,
   type SpaceUnit,
 } from './facts.ts';
@@ -127,7 +127,7 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
 
 function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
   const { target, reason, policy } = decision;
-  const { record, holds, ageEntry } = target;
+  const { record, ageEntry } = target;
   const { meaning } = imageReasons[reason];
   switch (decision.reason) {
     case 'RemoveListed':
@@ -162,11 +162,11 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
     case 'InUse':
       return { detail: userText(decision) };
     case 'BoundPod':
-      return { detail: boundText(holds.boundPod) };
+      return { detail: boundText(target.boundPod) };
     case 'Pinned':
       return explainPinned(target);
     case 'KeepListed': {
-      const { keepPattern: pattern = '' } = holds;
+      const { keepPattern: pattern = '' } = target;
       return {
         detail: `It matches the pattern ${JSON.stringify(pattern)} on the policy's keep list.`,
         field: `nodes.imageGC.keep[${plan.rule?.keep.indexOf(pattern) ?? 0}]=${pattern}`,
@@ -222,16 +222,16 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
   }
 }
 
-function explainPinned({ image, holds }: JudgedImage): Why {
+function explainPinned({ image, isCalledSandbox }: JudgedImage): Why {
   if (image.pinned) return { detail: 'The runtime has pinned it.', field: 'pinned=true' };
   return {
-    detail: holds.isCalledSandbox
+    detail: isCalledSandbox
       ? 'It may be the sandbox image, without which no pod can start: the runtime does not report which image that is, and this one has the usual name (pause).'
       : 'It is the sandbox image, which the runtime reports: without it no pod can start.',
   };
 }
 
-function explainNotSelected({ id, holds: { notSelected = id } }: JudgedImage, { rule }: ImageGcPlan): Why {
+function explainNotSelected({ id, notSelected = id }: JudgedImage, { rule }: ImageGcPlan): Why {
   return {
     detail:
       notSelected === id
@@ -285,7 +285,7 @@ const useText = ({ lastUsedMs, firstDetectedMs }: JudgedImage['record']): string
     ? `never used since the agent first observed it at ${timeText(firstDetectedMs)}`
     : `last used at ${timeText(lastUsedMs)}`;
 
-function userText({ user }: Extract<ImageKept, { reason: 'InUse' }>): string {
+function userText({ user }: Extract<KeptBecause, { reason: 'InUse' }>): string {
   if (user === undefined) return 'A container has mounted it.';
   const isUsed = user.isSure
     ? 'was created from it'
@@ -293,9 +293,7 @@ function userText({ user }: Extract<ImageKept, { reason: 'InUse' }>): string {
   return `Container ${user.name} of ${podText(user.pod)} (${user.state}) ${isUsed}.`;
 }
 
-const boundText = (
-  { pod, image }: JudgedImage['holds']['boundPod'] = { pod: '', image: undefined },
-): string =>
+const boundText = ({ pod, image }: JudgedImage['boundPod'] = { pod: '', image: undefined }): string =>
   image === undefined
     ? `Pod ${pod}, bound to this node, has more than ${bounds.images / 1024} KB of image references, so it may use any image.`
     : `Pod ${pod}, bound to this node, refers to it as ${image}.`;

@@ -37,7 +37,7 @@ interface NearPod extends LimitedPod {
 }
 
 /** Why a pod is kept, with what neither the pod nor the plan shows. `fullest`: of its limits; undefined = none is measured. */
-export type StorageKept =
+export type KeptBecause =
   | PodProtection
   | { readonly reason: 'UnderLimit' | 'CriticalPod'; readonly fullest: LimitUsage | undefined }
   /** `excess`: for which the policy would evict the pod. */
@@ -50,7 +50,7 @@ export type StorageKept =
 export interface PodEviction extends Decision<LimitedPod, EvictionSignal> {
   readonly verdict: 'Evict';
 }
-export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & StorageKept;
+export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & KeptBecause;
 export type StorageDecision = PodEviction | KeptPod;
 
 export interface LimitWarning extends Decision<NearPod, EvictionSignal> {

@@ -18,7 +18,7 @@ import type {
   LocalStoragePlan,
   PodReading,
   StorageDecision,
-  StorageKept,
+  KeptBecause,
 } from './facts.ts';
 import { byFullness, hasLimits, limitsOf, readLimits, subjectOf, unmeasuredLimits } from './limits.ts';
 import { protectedBecause, keptByNode, isFresh, judgedPod, untimed } from './pods.ts';
@@ -49,7 +49,7 @@ export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalS
 type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 type Known = LocalStorageFacts & Given & Governed;
 
-const keep = (pod: StoragePod, why: StorageKept, policy: Decision['policy']): KeptPod => ({
+const keep = (pod: StoragePod, why: KeptBecause, policy: Decision['policy']): KeptPod => ({
   ...untimed,
   unit: 'localstorage',
   verdict: 'Keep',
@@ -66,7 +66,7 @@ interface Judged {
 
 function judge(pod: StoragePod, known: Known): Judged {
   const { policy, nodes } = known;
-  const kept = (why: StorageKept, readings: readonly LimitUsage[] = []): Judged => ({
+  const kept = (why: KeptBecause, readings: readonly LimitUsage[] = []): Judged => ({
     readings,
     decision: keep(pod, why, policy),
   });
@@ -112,7 +112,7 @@ interface Measured {
 }
 
 /** Returns the usage of each limit, or the reason why there is none. */
-function measure(pod: StoragePod, { usage, rule, now, maxAges: { usageMs } }: Known): Measured | StorageKept {
+function measure(pod: StoragePod, { usage, rule, now, maxAges: { usageMs } }: Known): Measured | KeptBecause {
   const limits = limitsOf(pod.storage, rule);
   if (!hasLimits(limits)) return { reason: 'NoLimit' };
   const used = usageOfPod(usage, pod);

@@ -153,7 +153,7 @@ interface ShortageUse extends PressureUse {
 }
 
 /** Why a pod is kept, with what neither the pod nor the plan shows. */
-export type PressureKept =
+export type KeptBecause =
   | PodProtection
   | {
       readonly reason: 'EvictionOff' | 'ThresholdBeyondDisk' | 'Reclaiming' | 'ReclaimSuffices' | 'PodEnding';
@@ -177,7 +177,7 @@ export type PressureKept =
 export interface PressureEviction extends Decision<JudgedPod & ShortageUse, DiskSignal> {
   readonly verdict: 'Evict';
 }
-export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & PressureKept;
+export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & KeptBecause;
 export type PressureDecision = PressureEviction | KeptPod;
 
 export interface NodePressurePlan {

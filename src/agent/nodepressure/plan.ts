@@ -14,7 +14,7 @@ import type {
   NodePressurePlan,
   NodeWarning,
   PressureEviction,
-  PressureKept,
+  KeptBecause,
   Reclaimed,
   Shortage,
   UngovernedBy,
@@ -145,7 +145,7 @@ function reclaimedFor({ reading, crossedSinceMs }: CrossedDisk, { reclaimed }: K
   return last !== undefined && last.atMs >= crossedSinceMs ? last : undefined;
 }
 
-type Because = PressureKept & {
+type Because = KeptBecause & {
   /** Unix milliseconds; set if the pod only waits for time to pass. */
   readonly eligibleAtMs?: number | undefined;
 };

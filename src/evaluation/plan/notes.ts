@@ -1,5 +1,5 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
-import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
+import { distinctImages, imageOf } from '../../agent/imagegc/uses.ts';
 import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import { podReason } from '../../api/policy/ttl-rules.ts';

@@ -1,4 +1,4 @@
-import { boundImages, usedImages } from '../../agent/imagegc/holds.ts';
+import { boundImages, usedImages } from '../../agent/imagegc/uses.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { podRefOf } from '../../api/pod-ref.ts';

@@ -148,7 +148,7 @@ describe('an image', () => {
     });
     const [kept] = planOf(given, { keep: ['*'] }).kept;
     expect(kept?.reason).toBe('InUse');
-    expect(kept?.target.holds).toEqual({
+    expect(kept?.target).toMatchObject({
       usedBy: 'a',
       boundPod: { pod: 'default/p', image: 'a' },
       pinned: true,
@@ -165,7 +165,7 @@ describe('an image', () => {
       now,
     });
     expect(verdicts(made)).toEqual({ removed: [], kept: { a: 'NoPolicy', b: 'NoPolicy' } });
-    expect(made.kept.map(({ target }) => target.holds.usedBy)).toEqual(['a', undefined]);
+    expect(made.kept.map(({ target }) => target.usedBy)).toEqual(['a', undefined]);
   });
 });
 

@@ -10,7 +10,7 @@ import type { NodePod } from '../../api/node-pod.ts';
 import { hasEnded, type ImageGcPolicy, type RemoveEntry } from '../../api/policy/policy.ts';
 import { oncePer } from '../../runtime/once-per.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { ImageGcFacts, ImageHolds, RemoveRequest } from './facts.ts';
+import type { ImageGcFacts, ImageUses, RemoveRequest } from './facts.ts';
 
 /**
  * Merges the entries with one id, in the order of the list: the names of all of them; a pin on one entry protects the image. Once for each list: a pass and
@@ -33,14 +33,17 @@ const merged = (a: RuntimeImage, b: RuntimeImage): RuntimeImage => ({
   pinned: a.pinned || b.pinned,
 });
 
-type Holding = Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage'>;
-
-/** Returns a function that finds what keeps an image at any disk usage. */
-export function holdsOf(
+/** Returns a function that finds what uses an image, and what else protects it at any disk usage. */
+export function usesOf(
   images: readonly RuntimeImage[],
-  { containers = [], pods = [], mounted = [], sandboxImage = '' }: Holding,
+  {
+    containers = [],
+    pods = [],
+    mounted = [],
+    sandboxImage = '',
+  }: Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage'>,
   { keep = [], only = [] }: Partial<Pick<ImageGcPolicy, 'keep' | 'only'>> = {},
-): (image: RuntimeImage) => ImageHolds {
+): (image: RuntimeImage) => ImageUses {
   const index = imageIndex(images);
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
@@ -93,7 +96,7 @@ export function usedImages(
 export const imageOf = ({ imageId, imageRef }: RuntimeContainer): string =>
   imageId === '' ? imageRef : imageId;
 
-type BoundPod = NonNullable<ImageHolds['boundPod']>;
+type BoundPod = NonNullable<ImageUses['boundPod']>;
 
 /** Unfinished pods by the id of an image that their spec refers to, or may refer to. */
 export function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<string, BoundPod> {
@@ -103,14 +106,13 @@ export function boundImages(index: ImageIndex, pods: readonly NodePod[]): Readon
       if (!bound.has(id)) bound.set(id, { pod: `${namespace}/${name}`, image });
     }
   };
-  for (const pod of pods.filter(isUnfinished)) {
+  // A finished pod needs no image; its remaining containers do.
+  for (const pod of pods) {
+    if (isFinished(pod)) continue;
     for (const image of pod.images ?? [undefined]) bind(pod, image);
   }
   return bound;
 }
-
-/** A finished pod holds no image; its remaining containers do. */
-const isUnfinished = (pod: NodePod): boolean => !isFinished(pod);
 
 /**
  * The usual names of the sandbox image (`pause`, `pause-amd64`, `mirrored-pause`): no container uses that image, and a runtime may neither pin it
