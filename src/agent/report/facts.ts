@@ -16,21 +16,25 @@ export interface UnitPasses {
   readonly freedBytesTotal: number;
 }
 
-/** Facts that a report is made from; undefined = not known (yet). */
-export interface ReportFacts {
+/** What the other units and the watches of the agent know; undefined = not known (yet). */
+export interface KnownFacts {
   readonly agentVersion: string;
   readonly runtime: RuntimeVersion | undefined;
   readonly governance: NodeGovernance;
-  readonly startedAt: Date;
-  readonly passes: readonly UnitPasses[];
-  /** As the agent before this one reported them. */
-  readonly earlierUnits: readonly NodeGCReportStatusUnit[];
   readonly images: ImageInventory | undefined;
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;
   readonly pressure: PressureInventory | undefined;
   readonly usage: NodeGCReportStatusUsage | undefined;
   readonly lastRemoved: LastRemoved;
+}
+
+/** Facts that a report is made from. */
+export interface ReportFacts extends KnownFacts {
+  readonly startedAt: Date;
+  readonly passes: readonly UnitPasses[];
+  /** As the agent before this one reported them. */
+  readonly earlierUnits: readonly NodeGCReportStatusUnit[];
   readonly orphans: OrphanInventory | undefined;
   readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;

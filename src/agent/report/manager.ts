@@ -1,42 +1,29 @@
 import { nodeRef } from '../../api/event-refs.ts';
-import type { NodeGCReportStatus, NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
-import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { RuntimeVersion } from '../../cri/runtime.ts';
+import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 import { Changed } from '../../gc/changed.ts';
 import type { NodeUnit } from '../../gc/decision.ts';
-import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
+import type { NodePassReport } from '../../gc/pass.ts';
 import { staleText } from '../../gc/reasons/words.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorCode, errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import type { ContainerInventory, OrphanInventory } from '../containergc/facts.ts';
-import type { ImageInventory } from '../imagegc/facts.ts';
+import type { OrphanInventory } from '../containergc/facts.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
-import type { ReportFacts, ReportTrouble, RuntimeTrouble, UnitPasses } from './facts.ts';
+import type { KnownFacts, ReportFacts, ReportTrouble, RuntimeTrouble, UnitPasses } from './facts.ts';
 import { orphansFound } from './events.ts';
 import { planOrphanEvent, type OrphanCounts } from './orphans.ts';
 import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
-import type { PressureInventory } from '../nodepressure/facts.ts';
-import type { StorageInventory } from '../localstorage/facts.ts';
 
 export interface ReportDeps {
   /** This node's own Node object; undefined while it is not known. */
   readonly node: () => ReportingNode | undefined;
-  readonly governance: () => NodeGovernance;
-  /** Inventories of the last passes. */
-  readonly images: () => ImageInventory | undefined;
-  readonly containers: () => ContainerInventory | undefined;
-  readonly storage: () => StorageInventory | undefined;
-  readonly pressure: () => PressureInventory | undefined;
-  readonly usage: () => NodeGCReportStatusUsage | undefined;
-  readonly lastRemoved: () => LastRemoved;
-  readonly runtimeVersion: () => RuntimeVersion | undefined;
+  readonly known: () => KnownFacts;
   /** The caches that have not been current for two minutes. */
   readonly staleCaches: () => readonly StaleCache[];
   /** Such as "list pods". */
@@ -49,7 +36,6 @@ export interface ReportDeps {
   readonly snapshots: Pick<SnapshotFinder, 'find'>;
   readonly reports: Pick<NodeReports, 'read' | 'write'>;
   readonly recorder: Recorder;
-  readonly agentVersion: string;
   readonly metrics: ReportMetrics;
   readonly clock: Clock;
   /** A number from 0 to below 1. */
@@ -94,9 +80,8 @@ export class ReportManager {
 
   /** Whether a pod must be evicted that the written report does not request. */
   get isAwaited(): boolean {
-    const { governance, storage, pressure, clock } = this.#deps;
-    const facts = { governance: governance(), storage: storage(), pressure: pressure() };
-    return hasNewRequests(this.#written?.status, planStorage(facts, clock.now()));
+    const { known, clock } = this.#deps;
+    return hasNewRequests(this.#written?.status, planStorage(known(), clock.now()));
   }
 
   /** Writes the report if it is worth a write, and if the Node object exists that owns it. `isLast`: the agent stops. */
@@ -131,26 +116,17 @@ export class ReportManager {
   }
 
   async #observe(signal: AbortSignal): Promise<ReportFacts> {
-    const { governance, images, containers, storage, pressure, runtimeVersion, agentVersion } = this.#deps;
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
     const { orphans, snapshots } = await this.#findOrphans(signal);
     return {
-      agentVersion,
+      ...this.#deps.known(),
       imageDisk,
       nodeDisk,
       orphans,
       snapshots,
-      runtime: runtimeVersion(),
-      governance: governance(),
       startedAt: this.#startedAt,
       passes: [...this.#passes.values()],
       earlierUnits: this.#earlierUnits ?? [],
-      images: images(),
-      containers: containers(),
-      storage: storage(),
-      pressure: pressure(),
-      usage: this.#deps.usage(),
-      lastRemoved: this.#deps.lastRemoved(),
       troubles: [...this.#accessTroubles(), ...this.#runtimeTroubles(), ...troubles],
     };
   }
@@ -197,8 +173,8 @@ export class ReportManager {
 
   /** The orphaned resources of the last pass that searched them. */
   async #findOrphans(signal: AbortSignal): Promise<Pick<ReportFacts, 'orphans' | 'snapshots'>> {
-    const { containers, metrics } = this.#deps;
-    this.#orphans = containers()?.orphans ?? this.#orphans;
+    const { known, metrics } = this.#deps;
+    this.#orphans = known().containers?.orphans ?? this.#orphans;
     const found = { orphans: this.#orphans, snapshots: await this.#findSnapshots(signal) };
     showOrphans(metrics, found);
     this.#announce(found);

@@ -150,10 +150,9 @@ test('whatever cannot be read, a pass removes only what `plan` lists, and nothin
           if (one.failing === 'listContainers' || one.failing === 'listImages') expect(result).toBe('Failed');
           // The API server is asked only about an image that is due.
           const isUnknown = one.failing === 'live' ? node.requests > requests : one.failing !== undefined;
-          await expectSaid(isUnknown ? 'imagegc' : undefined, report, {
-            governance: () => node.governance,
-            clock: node.clock,
-            images: () => node.inventories.at(-1),
+          await expectSaid(isUnknown ? 'imagegc' : undefined, report, node.clock, {
+            governance: node.governance,
+            images: node.inventories.at(-1),
           });
         }
       },

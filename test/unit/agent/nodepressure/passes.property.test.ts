@@ -109,10 +109,9 @@ test('whatever is measured late or not at all, a pass requests only what `plan` 
         apply(node, one);
         await node.pass(one.passes).catch(() => undefined);
         const requests = node.inventory?.requests ?? [];
-        await expectSaid(await unknownIn(node, one), node.last, {
-          governance: () => node.governance,
-          clock: node.clock,
-          pressure: () => node.inventory,
+        await expectSaid(await unknownIn(node, one), node.last, node.clock, {
+          governance: node.governance,
+          pressure: node.inventory,
         });
         if (isUnknown(one)) {
           expect(requests).toEqual([]);

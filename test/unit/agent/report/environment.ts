@@ -1,12 +1,13 @@
 import { Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { KnownFacts } from '../../../../src/agent/report/facts.ts';
 import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
 import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
 import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { containers, disk, governed, images, orphanCount, orphanInventory, pass } from './builders.ts';
+import { containers, disk, facts, orphanCount, orphanInventory, pass } from './builders.ts';
 
 /** The report in the API server. */
 class FakeReports implements Pick<NodeReports, 'read' | 'write'> {
@@ -44,7 +45,10 @@ interface Environment {
 }
 
 /** A report manager and what it needs, all in memory. */
-export function environment(over: Partial<ReportDeps> = {}): Environment {
+export function environment(
+  over: Partial<ReportDeps> = {},
+  known: () => Partial<KnownFacts> = () => ({}),
+): Environment {
   const reports = new FakeReports();
   const clock = new FakeClock();
   const registry = new Registry();
@@ -53,21 +57,14 @@ export function environment(over: Partial<ReportDeps> = {}): Environment {
   const orphans = orphanInventory({ podDirectories: orphanCount() });
   const manager = new ReportManager({
     node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
-    governance: () => governed(),
-    images: () => images(),
-    containers: () => ({ ...containers, orphans }),
-    storage: () => undefined,
-    pressure: () => undefined,
-    usage: () => undefined,
-    lastRemoved: () => ({ images: [], others: [] }),
-    runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
+    known: () => facts({ containers: { ...containers, orphans }, ...known() }),
     staleCaches: () => [],
     missingRights: () => [],
     runtimeTrouble: () => undefined,
     imageDisk: () => Promise.resolve(disk(50)),
     nodeDisk: () => Promise.resolve(disk(50)),
     snapshots: { find: () => Promise.resolve({ count: 7 }) },
-    ...{ reports, recorder, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
+    ...{ reports, recorder, metrics: reportMetrics(registry) },
     ...{ clock, random: () => 0, log },
     ...over,
   });

@@ -63,7 +63,7 @@ test('orphaned resources of the last pass that searched them are reported', asyn
     ...containers,
     orphans: orphanInventory({ podDirectories: orphanCount() }),
   };
-  const { manager, reports, clock, start } = environment({ containers: () => inventory });
+  const { manager, reports, clock, start } = environment({}, () => ({ containers: inventory }));
   await start();
   inventory = containers;
   clock.advance(11 * 60_000);
@@ -169,9 +169,9 @@ test('snapshots are searched every ten minutes; metrics and report show all kind
 
 test('one Event for all orphaned resources, and the next one when there are more', async () => {
   let count = 1;
-  const { manager, recorder, start } = environment({
-    containers: () => ({ ...containers, orphans: orphanInventory({ podCgroups: orphanCount({ count }) }) }),
-  });
+  const { manager, recorder, start } = environment({}, () => ({
+    containers: { ...containers, orphans: orphanInventory({ podCgroups: orphanCount({ count }) }) },
+  }));
   await start();
   await manager.reconcile(never);
   expect(recorder.reasons).toEqual(['OrphanedResources Node/node-1']);
@@ -192,7 +192,7 @@ describe('isAwaited', () => {
 
   test('is true from the decision to evict a pod until the report that requests it is written', async () => {
     let storage: StorageInventory | undefined;
-    const { manager, reports, ready } = environment({ governance: inGeneration, storage: () => storage });
+    const { manager, reports, ready } = environment({}, () => ({ governance: inGeneration(), storage }));
     ready();
     expect(manager.isAwaited).toBe(false);
     storage = requesting(1, 'a');
@@ -212,8 +212,7 @@ describe('isAwaited', () => {
 
   test('is true only for evictions by the current generation of the policy', async () => {
     let [generation, storage] = [1, requesting(1, 'a')];
-    const governance = () => inGeneration(generation);
-    const { manager, start } = environment({ governance, storage: () => storage });
+    const { manager, start } = environment({}, () => ({ governance: inGeneration(generation), storage }));
     await start();
     generation = 2;
     expect(manager.isAwaited).toBe(false);

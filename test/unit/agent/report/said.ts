@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { KnownFacts } from '../../../../src/agent/report/facts.ts';
 import type { ReportDeps } from '../../../../src/agent/report/manager.ts';
 import type { NodePassReport } from '../../../../src/gc/pass.ts';
 import { report, statusView } from '../../commands/status/fixtures.ts';
@@ -10,14 +11,15 @@ const undecided = ['PassFailed', 'Undecided'];
 export async function expectSaid(
   text: string | undefined,
   pass: NodePassReport | undefined,
-  over: Pick<ReportDeps, 'governance' | 'clock'> & Partial<ReportDeps>,
+  clock: ReportDeps['clock'],
+  known: Pick<KnownFacts, 'governance'> & Partial<KnownFacts>,
 ): Promise<void> {
-  const { manager, reports, registry } = environment(over);
+  const { manager, reports, registry } = environment({ clock }, () => known);
   if (pass !== undefined) manager.observe(pass);
   await manager.reconcile(new AbortController().signal);
   const degraded = reports.stored?.conditions?.find(({ type }) => type === 'Degraded');
   const metric = (await registry.getSingleMetric('dustpan_node_degraded')?.get())?.values[0]?.value;
-  const { trouble } = statusView(undefined, [report('node-1', reports.stored)], over.clock.now());
+  const { trouble } = statusView(undefined, [report('node-1', reports.stored)], clock.now());
   expect(metric).toBe(degraded?.status === 'True' ? 1 : 0);
   const listed = trouble.filter(({ reason }) => undecided.includes(reason));
   expect(listed.map(({ message }) => message)).toEqual(
