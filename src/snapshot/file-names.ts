@@ -7,6 +7,7 @@ export const clusterFiles: readonly string[] = [...Object.keys(kinds), 'pods', '
 /** The files of a node, in the folder `nodes/NODE`, without extension. */
 export const nodeFiles: readonly string[] = [
   'images',
+  'imagespace',
   'containers',
   'sandboxes',
   'info',

@@ -1,3 +1,4 @@
+import type { ImageBytes, ImageSpace } from '../api/image-space.ts';
 import { unknownDevices } from '../api/file-system.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
 import type { LogEntry, LogListing } from '../node/logs/list.ts';
@@ -73,6 +74,7 @@ function nodeFolderOf(
     containers: ran?.containers,
     mounted: ran?.mounted ?? [],
     images: read('images', imagesOf),
+    space: read('imagespace', imageSpaceOf),
     sandboxImage: read('info', sandboxImageOf),
     sandboxes: read('sandboxes', sandboxesOf),
     disk: stats?.disk,
@@ -163,6 +165,44 @@ function orphanOf(one: Field): FoundOrphan {
     obstacle: obstacleOf(one.at('obstacle')),
   };
 }
+
+/** `imagespace.json` of `dustpan snapshot` (docs/adr/0011): which bytes the images share. */
+function imageSpaceOf(content: Field): ImageSpace {
+  const images = content
+    .at('images')
+    .list()
+    .map((one) => one.at('id').name());
+  const idAt = (place: Field): string => {
+    const id = images[place.count()];
+    if (id === undefined) throw place.mustBe(`the place of one of ${images.length} images`);
+    return id;
+  };
+  return {
+    images: new Map(
+      content
+        .at('images')
+        .list()
+        .map((one) => [one.at('id').name(), imageBytesOf(one)]),
+    ),
+    shares: content
+      .at('shares')
+      .list()
+      .map((share) => ({
+        images: share.at('images').list().map(idAt),
+        bytes: share.at('bytes').count(),
+        heldBy: optionalText(share.at('heldBy')),
+      })),
+  };
+}
+
+const imageBytesOf = (one: Field): ImageBytes => ({
+  unique: one.at('unique').count(),
+  shared: one.at('shared').count(),
+  packed: one.at('packed').count(),
+  inexactBecause: optionalText(one.at('inexactBecause')),
+});
+
+const optionalText = (field: Field): string | undefined => (field.isAbsent ? undefined : field.name());
 
 /** An obstacle of a later version must not count as none. */
 function obstacleOf(field: Field): FoundOrphan['obstacle'] {

@@ -1,3 +1,4 @@
+import type { ImageSpace } from '../api/image-space.ts';
 import type { StorageUsage } from '../api/local-storage.ts';
 import type { NodeGCReport } from '../api/gen/nodegcreport.gen.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
@@ -109,6 +110,8 @@ export interface NodePart {
   readonly name: string;
   readonly pods: readonly NodePodFacts[] | undefined;
   readonly images: readonly RuntimeImage[] | undefined;
+  /** Which bytes they share; undefined = not known: each counts with the size that the runtime reports. */
+  readonly space?: ImageSpace | undefined;
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly sandboxes: readonly RuntimeSandbox[] | undefined;
   /** The reference of the image that sandboxes are made from; undefined = not known. */

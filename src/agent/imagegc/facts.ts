@@ -1,3 +1,4 @@
+import type { ImageSpace } from '../../api/image-space.ts';
 import type {
   NodeGCReportStatusImages,
   NodeGCReportStatusImagesUnmatched,
@@ -14,7 +15,6 @@ import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
-import type { ImageSpace } from './space.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 

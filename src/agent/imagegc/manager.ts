@@ -1,3 +1,4 @@
+import type { ImageSpace } from '../../api/image-space.ts';
 import type { NodePod } from '../../api/node-pod.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
@@ -21,9 +22,8 @@ import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory } from './facts.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
-import { distinctImages } from './uses.ts';
 import { planImageGc } from './plan.ts';
-import { imageSpace, namedImage, type ImageSpace } from './space.ts';
+import { imageSpace } from './space.ts';
 import {
   afterGap,
   lastRemoved,
@@ -214,7 +214,7 @@ export class ImageGcManager {
   async #space(images: readonly RuntimeImage[], signal: AbortSignal): Promise<ImageSpace | undefined> {
     try {
       const store = await this.#deps.containerd.read(signal);
-      return store && imageSpace(store, distinctImages(images).map(namedImage), this.#deps.clock.now());
+      return store && imageSpace(store, images, this.#deps.clock.now());
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('layers');

@@ -1,32 +1,7 @@
+import type { ImageBytes, ImageSpace, Share } from '../../api/image-space.ts';
 import type { ContainerdStore, GcLabels, NamespaceStore } from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
-
-/** Bytes on the disk that go when the last of these images goes. */
-export interface Share {
-  /** Ids, in the order of the images that were given. */
-  readonly images: readonly string[];
-  readonly bytes: number;
-  /** What keeps them when all these images are gone, e.g. `lease 123`, `container 3f…`, `namespace moby`; undefined = nothing. */
-  readonly heldBy: string | undefined;
-}
-
-interface ImageBytes {
-  /** Unpacked layers and packed blobs that no other image has. */
-  readonly unique: number;
-  /** Those that another image has too. */
-  readonly shared: number;
-  /** Of both, the packed blobs. */
-  readonly packed: number;
-  /** Why its removal may free less or more; undefined = the bytes are exact. */
-  readonly inexactBecause: string | undefined;
-}
-
-/** The bytes of all images of a node, in a form in which removals can be planned. */
-export interface ImageSpace {
-  readonly shares: readonly Share[];
-  /** By image id. */
-  readonly images: ReadonlyMap<string, ImageBytes>;
-}
+import { distinctImages } from './uses.ts';
 
 /** An image of the kubelet with all names that its removal removes. */
 interface NamedImage {
@@ -34,23 +9,22 @@ interface NamedImage {
   readonly names: readonly string[];
 }
 
-export const namedImage = ({ id, tags, digests }: RuntimeImage): NamedImage => ({
-  id,
-  names: [id, ...tags, ...digests],
-});
-
 /**
  * Finds which bytes belong to which images, as containerd's collector does: an object stays while a root reaches it
  * (https://github.com/containerd/containerd/blob/main/docs/garbage-collection.md). The names of these images are the roots that removals
  * take away; other roots hold what they reach.
  */
-export function imageSpace(store: ContainerdStore, images: readonly NamedImage[], now: Date): ImageSpace {
+export function imageSpace(store: ContainerdStore, images: readonly RuntimeImage[], now: Date): ImageSpace {
   const graph = new Graph(now);
   for (const [namespace, stored] of store) {
     if (namespace === kubernetesNamespace) graph.add(stored);
     else graph.addForeign(namespace, stored);
   }
-  return graph.spaceOf(images);
+  const named = distinctImages(images).map(({ id, tags, digests }) => ({
+    id,
+    names: [id, ...tags, ...digests],
+  }));
+  return graph.spaceOf(named);
 }
 
 /** The bytes that the removal of each image frees if they are removed in this order; an image that frees nothing is missing. */

@@ -1,4 +1,7 @@
 import { join } from 'node:path';
+import { imageSpace } from '../../agent/imagegc/space.ts';
+import type { ImageSpace } from '../../api/image-space.ts';
+import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { diskDevices } from '../../node/disk/devices.ts';
@@ -18,6 +21,7 @@ import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
 import type { ThisNode } from '../../process/config.ts';
 import type { Connected } from '../../process/connect.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './crictl.ts';
@@ -27,6 +31,7 @@ import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.t
 export interface NodePartDeps {
   readonly name: string;
   readonly runtime: ContainerRuntime;
+  readonly containerd: Pick<ContainerdClient, 'read'>;
   readonly statFs: StatFs;
   readonly logs: Pick<NodeLogs, 'list'>;
   readonly orphans: Pick<NodeOrphans, 'list' | 'inspect'>;
@@ -59,7 +64,16 @@ export class NodeSnapshot {
     const places = await this.#tried('orphans', () => this.#deps.orphans.list(signal), signal);
     await this.#readIfPossible('info', async () => infoJson(await runtime.sandboxImage(signal)), signal);
     // Images first: an image from which a container is created meanwhile then counts as in use.
-    this.#files.set('images', imagesJson(await runtime.listImages(signal)));
+    const images = await runtime.listImages(signal);
+    this.#files.set('images', imagesJson(images));
+    await this.#readIfPossible(
+      'imagespace',
+      async () => {
+        const store = await this.#deps.containerd.read(signal);
+        return store && imageSpaceJson(imageSpace(store, images, clock.now()));
+      },
+      signal,
+    );
     const containers = await runtime.listContainers(signal);
     const mounted = await new ImageMounts(runtime).read(containers, signal);
     this.#files.set('containers', containersJson(containers, mounted));
@@ -184,6 +198,15 @@ export class NodeSnapshot {
   }
 }
 
+/** Shares name images by their places in the list: a base that 300 images share is one line. */
+function imageSpaceJson({ images, shares }: ImageSpace): object {
+  const places = new Map([...images.keys()].map((id, place) => [id, place]));
+  return {
+    images: [...images].map(([id, bytes]) => ({ id, ...bytes })),
+    shares: shares.map((share) => ({ ...share, images: share.images.map((id) => places.get(id)) })),
+  };
+}
+
 /** Directories and control groups of pods that are gone. A place that the node does not have is left out; log directories are in `loglisting.json`. */
 const orphansJson = ({ podDirectories, podCgroups }: OrphansFound): object => ({
   podDirectories: podDirectories?.map(orphanJson),
@@ -210,11 +233,12 @@ export function usingNode<T>(
 ): Promise<T> {
   const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
   const state = new StateFile(join(stateDirectory, 'state.json'));
-  const useWith = (runtime: ContainerRuntime): Promise<T> =>
+  const useWith = (runtime: ContainerRuntime, containerd: ContainerdClient): Promise<T> =>
     use(
       new NodeSnapshot({
         name,
         runtime,
+        containerd,
         kubeletRoot,
         warn,
         statFs: statFsReader(),

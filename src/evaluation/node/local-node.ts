@@ -1,3 +1,5 @@
+import { imageSpace } from '../../agent/imagegc/space.ts';
+import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { DiskDevices } from '../../api/file-system.ts';
 import { join } from 'node:path';
@@ -11,6 +13,7 @@ import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
 import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { impossibleNote, inOrder, type NodePart } from '../../snapshot/plan-facts.ts';
 import { withKubelet } from './kubelet.ts';
@@ -34,14 +37,24 @@ export function readThisNode(node: ThisNode, reading: NodeReading, signal: Abort
   const warn = (problem: string): void => {
     notes.push(`Node ${node.name}: ${problem}.`);
   };
-  const readWith = (runtime: ContainerRuntime): Promise<NodePart> =>
-    read(node, { ...reading, runtime }, signal);
-  return usingRuntime(node, { transport, warn }, readWith, signal);
+  return usingRuntime(
+    node,
+    { transport, warn },
+    (runtime, containerd) => read(node, { ...reading, runtime, containerd }, signal),
+    signal,
+  );
 }
 
 async function read(
   node: ThisNode,
-  { runtime, transport, connection, needsUsage, notes }: NodeReading & { readonly runtime: ContainerRuntime },
+  {
+    runtime,
+    containerd,
+    transport,
+    connection,
+    needsUsage,
+    notes,
+  }: NodeReading & { readonly runtime: ContainerRuntime; readonly containerd: ContainerdClient },
   signal: AbortSignal,
 ): Promise<NodePart> {
   const { name, podLogs, containerLogs } = node;
@@ -59,6 +72,7 @@ async function read(
   const listed = await orNote(finder.list(signal));
   const sandboxImage = await orNote(runtime.sandboxImage(signal));
   const images = await runtime.listImages(signal);
+  const store = await orNote(containerd.read(signal));
   const containers = await runtime.listContainers(signal);
   const sandboxes = await runtime.listSandboxes(signal);
   const statFs = statFsReader();
@@ -72,6 +86,7 @@ async function read(
   return inOrder({
     name,
     images,
+    space: store && imageSpace(store, images, clock.now()),
     sandboxImage,
     containers,
     sandboxes,

@@ -1,3 +1,4 @@
+import { ContainerdClient } from '../../containerd/client.ts';
 import { criRuntime } from '../../cri/client.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
@@ -19,7 +20,7 @@ const remedy =
 export async function usingRuntime<T>(
   { name, criSocket }: Pick<ThisNode, 'name' | 'criSocket'>,
   { transport, warn }: { readonly transport: KubeTransport; readonly warn: (problem: string) => void },
-  use: (runtime: ContainerRuntime) => Promise<T>,
+  use: (runtime: ContainerRuntime, containerd: ContainerdClient) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const known = async <O>(what: string, list: Promise<O>): Promise<O | undefined> => {
@@ -36,17 +37,20 @@ export async function usingRuntime<T>(
     known('pods', podsOnNode(name, transport, signal)),
   ]);
   const runtimeVersion = nodes?.[0]?.containerRuntimeVersion;
+  const socket = socketPath(criSocket);
+  const containerd = new ContainerdClient({ socket });
   const runtime = criRuntime({
-    socket: socketPath(criSocket),
+    socket,
     foreignBecause: (identity) => {
       const why = foreignBecause(identity, { runtimeVersion, pods });
       return why && `${why}; ${remedy}`;
     },
   });
   try {
-    return await use(runtime);
+    return await use(runtime, containerd);
   } finally {
     runtime.close();
+    containerd.close();
   }
 }
 

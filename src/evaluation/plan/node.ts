@@ -96,14 +96,14 @@ function planReclaim(
 
 /** Plans the pass over images without these containers. Images that are not known have no decision. */
 function planImages(
-  { images = [], containers: known, pods, disk, mounted, sandboxImage, state }: NodePart,
+  { images = [], space, containers: known, pods, disk, mounted, sandboxImage, state }: NodePart,
   gone: ReadonlySet<string>,
   given: Parameters<typeof planImageGc>[1],
 ): ImageGcPlan {
   const containers = known?.filter(({ id }) => !gone.has(id));
   const observed = observeImages(state, { images, containers: containers ?? [], mounted, now: given.now });
   return planImageGc(
-    { ...observed.state, listed: images, containers, pods, disk, mounted, sandboxImage },
+    { ...observed.state, listed: images, space, containers, pods, disk, mounted, sandboxImage },
     given,
   );
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freedByAll, imageSpace, namedImage, type ImageSpace } from '../../../src/agent/imagegc/space.ts';
+import type { ImageSpace } from '../../../src/api/image-space.ts';
+import { freedByAll, imageSpace } from '../../../src/agent/imagegc/space.ts';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
 import { CriConnection } from '../../../src/cri/connection.ts';
 import { criRuntime } from '../../../src/cri/client.ts';
@@ -52,7 +53,7 @@ afterAll(async () => {
 
 async function spaceNow(): Promise<ImageSpace> {
   const listed = await runtime.listImages(signal);
-  return imageSpace((await containerd.read(signal)) ?? new Map(), listed.map(namedImage), new Date());
+  return imageSpace((await containerd.read(signal)) ?? new Map(), listed, new Date());
 }
 
 function usedBytes(): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Share } from '../../../../src/agent/imagegc/space.ts';
+import type { Share } from '../../../../src/api/image-space.ts';
 import type { ContainerdStore } from '../../../../src/containerd/store.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { facts, planOf } from './builders.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { freedInOrder, imageSpace, type ImageSpace } from '../../../../src/agent/imagegc/space.ts';
+import { freedInOrder, imageSpace } from '../../../../src/agent/imagegc/space.ts';
+import type { ImageSpace } from '../../../../src/api/image-space.ts';
+import { image } from '../../../fakes/runtime.ts';
 import type { ContainerdStore, GcLabels, NamespaceStore } from '../../../../src/containerd/store.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
@@ -71,8 +73,8 @@ const pair: NamespaceStore = {
   snapshots: [layer('base', 5000), layer('top-a', 1000, 'base'), layer('top-b', 2000, 'base')],
 };
 const images = [
-  { id: 'a', names: ['a', 'a:1', 'a@ma'] },
-  { id: 'b', names: ['b'] },
+  { ...image('a'), id: 'a', tags: ['a:1'], digests: ['a@ma'] },
+  { ...image('b'), id: 'b', tags: [], digests: [] },
 ];
 
 const spaceIn = (more: Partial<NamespaceStore> = {}, foreign: ContainerdStore = new Map()): ImageSpace =>

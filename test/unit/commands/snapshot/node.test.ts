@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { imageSpace } from '../../../../src/agent/imagegc/space.ts';
 import { NodeSnapshot, type NodePartDeps } from '../../../../src/commands/snapshot/node.ts';
 import type { FoundOrphan, OrphansFound } from '../../../../src/node/storage/orphans-finder.ts';
 import { nodeFolderIn } from '../../../../src/snapshot/node-folder.ts';
@@ -83,6 +84,7 @@ async function taken(over: Partial<NodePartDeps> = {}): Promise<Record<string, u
   const node = new NodeSnapshot({
     ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
     statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
+    containerd: { read: () => Promise.resolve(undefined) },
     ...logsOf({}),
     orphans: orphansOf({}),
     readState: () => Promise.resolve({ kind: 'read', state }),
@@ -157,6 +159,23 @@ test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], w
   expect(Object.keys(files)).toHaveLength(10 - missing.length);
   for (const file of missing) expect(files).not.toHaveProperty([file]);
   expect(warnings).toEqual(expected.map((warning) => `node node-1: ${warning}`));
+});
+
+test('writes which bytes the images share, as its reader reads them', async () => {
+  const name = { name: 'sha256:a', target: 'blob', labels: {} };
+  const stored = { images: [name], snapshots: [], leases: [], containers: [], ingests: [] };
+  const blobs = [{ digest: 'blob', sizeBytes: 1, labels: {} }];
+  const store = new Map([
+    ['k8s.io', { ...stored, blobs }],
+    ['moby', { ...stored, blobs }],
+  ]);
+  runtime.add(image('b'));
+  const files = await taken({ containerd: { read: () => Promise.resolve(store) } });
+  const source = { name: 'node-1', pods: [], needsUsage: false };
+  const content = new Field('a.json', '', { imagespace: files['imagespace.json'] });
+  expect(nodeFolderIn(content, source).part.space).toEqual(imageSpace(store, runtime.images, new Date()));
+  const wrong = new Field('a.json', '', { imagespace: { images: [], shares: [{ images: [0], bytes: 1 }] } });
+  expect(() => nodeFolderIn(wrong, source)).toThrow(/must be the place of one of 0 images, is 0/);
 });
 
 test('writes the devices of the file systems, so that two of one size are two', async () => {

@@ -1,0 +1,26 @@
+/** Bytes on the disk that go when the last of these images goes. */
+export interface Share {
+  /** Ids, in the order of the images that were given. */
+  readonly images: readonly string[];
+  readonly bytes: number;
+  /** What keeps them when all these images are gone, e.g. `lease 123`, `container 3f…`, `namespace moby`; undefined = nothing. */
+  readonly heldBy: string | undefined;
+}
+
+export interface ImageBytes {
+  /** Unpacked layers and packed blobs that no other image has. */
+  readonly unique: number;
+  /** Those that another image has too. */
+  readonly shared: number;
+  /** Of both, the packed blobs. */
+  readonly packed: number;
+  /** Why its removal may free less or more; undefined = the bytes are exact. */
+  readonly inexactBecause: string | undefined;
+}
+
+/** The bytes of all images of a node, in a form in which removals can be planned. */
+export interface ImageSpace {
+  readonly shares: readonly Share[];
+  /** By image id. */
+  readonly images: ReadonlyMap<string, ImageBytes>;
+}
