@@ -15,7 +15,6 @@ interface Live<S, V extends object> {
   readonly linesOf: (view: V, screen: Screen) => readonly string[];
 }
 
-/** Where lines are printed. */
 export interface Screen {
   readonly now: Date;
   /** Characters of a line of the terminal; undefined = not a terminal. */

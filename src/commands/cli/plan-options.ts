@@ -28,7 +28,6 @@ const notTime = (given: string): string | undefined =>
 const laterMsOf = (text: string): number | undefined =>
   text.startsWith('+') ? parseDuration(text.slice(1)) : undefined;
 
-/** Adds the options of `plan` and `why`. */
 export const withPlan = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   withNode(
     withConnection(
@@ -69,14 +68,12 @@ const notSelector = (given: string): string | undefined => {
   return 'problem' in parsed ? parsed.problem : undefined;
 };
 
-/** Texts of the help. */
 interface FilterHelp {
   readonly namespace: string;
   readonly allNamespaces: string;
   readonly selector: string;
 }
 
-/** Adds the options that select pods. */
 export const withPodFilter = <A extends unknown[], O extends OptionValues>(
   command: Command<A, O>,
   help: FilterHelp,
@@ -118,7 +115,6 @@ export const withNodeNames = <A extends unknown[], O extends OptionValues>(comma
     )
     .option('--nodes [true|false]', 'The same for all nodes.', onOff, false);
 
-/** The parsed command: the values of its options, and their sources. */
 interface Parsed {
   opts(): OptionsOf<typeof withPlan<[], EarlierOptions>>;
   getOptionValueSource(key: string): string | undefined;

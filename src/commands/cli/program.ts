@@ -19,7 +19,6 @@ import { whyCommand } from '../why/command.ts';
 /** The first word of a completion request of shells and kubectl. */
 export const completeWord = '__complete';
 
-/** The heading of the commands that no person runs. */
 const inCluster = 'Run by the cluster:';
 
 /** The commands of `dustpan`, in the order of the help. Each loads its runner on demand, so that no process loads the libraries of another command. */
@@ -41,7 +40,6 @@ export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   ),
 ];
 
-/** The whole command line. Errors are one line each on standard error. */
 export class Program {
   readonly #system: System;
   readonly #root: CommandUnknownOpts;

@@ -19,9 +19,7 @@ export interface Objects {
   readonly kind: 'context' | 'cluster' | 'user' | 'namespace' | 'node' | 'pod';
   /** Of pods; undefined = the current one. */
   readonly namespace?: string | undefined;
-  /** The part of the word before the name. */
   readonly before: string;
-  /** The beginning of the name. */
   readonly start: string;
 }
 

@@ -21,7 +21,6 @@ export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElap
   readonly colours: boolean;
   /** Of the tables, in characters; Infinity = no cell is cut. */
   readonly width: number;
-  /** Of prose, in characters. */
   readonly proseWidth: number;
   /** Of each list; Infinity = all. */
   readonly maxRows: number;
@@ -53,7 +52,6 @@ interface View extends Pick<PlanTableOptions, 'width' | 'proseWidth' | 'maxRows'
   readonly now: Date;
 }
 
-/** The plan for people: problems first, then the effect of each policy, the totals, and the rows to remove and to keep. */
 export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOptions): string {
   const options = { ...given, now: new Date(plan.generatedAt) };
   const prose = (text: string): string[] => paragraph(text, options.proseWidth);
@@ -79,7 +77,6 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
 
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;
 
-/** What is not known, else whether anything is removed. */
 function closing(plan: PlanDocument, groups: readonly Group[]): readonly string[] {
   if (plan.unknown.length > 0) return unknownTexts(plan);
   return groups.some(({ fate }) => fate === 'removed') ? [] : ['Nothing would be removed.'];
@@ -155,7 +152,6 @@ function totalsTable(totals: readonly Totals[], width: number): readonly string[
 /** `Free` of -o json would read as a disk with free space. */
 const stateWords: Readonly<Record<string, string>> = { Free: 'Enough' };
 
-/** The images of a node that was not planned, as its agent counts them. */
 const reportedImages = ({ totals }: PlanDocument): readonly Totals[] =>
   totals
     .filter(({ unit, reportedAt }) => unit === 'imagegc' && reportedAt !== undefined)
@@ -191,7 +187,6 @@ function reportedLines(plan: PlanDocument, width: number): readonly string[] {
   ];
 }
 
-/** One sentence for all nodes whose agents report a problem. */
 function degradedTrouble(plan: PlanDocument): readonly string[] {
   const names = reportedImages(plan).flatMap(({ node, state }) => (state === undefined ? [] : (node ?? [])));
   return names.length === 0

@@ -12,7 +12,6 @@ function* pieces<T>(items: readonly T[]): Generator<readonly T[]> {
 
 const placeholder = '"@"';
 
-/** The document as JSON, piece by piece. */
 export function* planJson(plan: PlanDocument): Generator<string> {
   const { decisions } = plan;
   const shell = jsonText({ ...plan, decisions: decisions.length === 0 ? [] : ['@'] });

@@ -31,7 +31,6 @@ export function countText({ partial }: Share, count: number): string {
   return count === 0 ? '?' : `≥ ${count}`;
 }
 
-/** The same for the bytes that are freed. */
 export function freedText(share: Share): string {
   const { bytes, partial } = share;
   if (!partial) return shortSizeText(bytes);
@@ -59,7 +58,6 @@ export interface Large {
 /** The figures of a report; its table has the decisions of the plan. */
 export type ReportData = ReturnType<typeof reportData>;
 
-/** Days of `due`. */
 const dueDays = 7;
 
 /** Computes the figures of a report from a plan that lists kept objects too. Disks and images do not belong to a pod: all are shown. */
@@ -170,7 +168,6 @@ const removedKeys = (decisions: readonly Decision[]): ReadonlySet<string> =>
 
 const largest = 20;
 
-/** One row for an image, on however many nodes. */
 function largestImages(parts: readonly NodePart[], removed: ReadonlySet<string>): readonly Large[] {
   const images = new Map<string, Large>();
   for (const { name: node, images: list = [] } of parts)
@@ -191,7 +188,6 @@ function largestImages(parts: readonly NodePart[], removed: ReadonlySet<string>)
 const logsOf = ({ name: node, logs }: NodePart) =>
   (logs?.entries ?? []).map((entry) => ({ ...entry, node, root: `${logs?.roots.pods ?? ''}/` }));
 
-/** One row for the log directory of a pod. */
 function largestLogs(parts: readonly NodePart[], isShown: IsShown): readonly Large[] {
   const logs = new Map<string, number>();
   for (const { node, root, path, bytes } of parts.flatMap(logsOf)) {
@@ -207,7 +203,6 @@ function largestLogs(parts: readonly NodePart[], isShown: IsShown): readonly Lar
     .slice(0, largest);
 }
 
-/** The objects that only wait for time. */
 function dueOf(decisions: readonly Decision[], now: Date) {
   const until = now.getTime() + dueDays * 86_400_000;
   const waiting = decisions.filter(
@@ -222,7 +217,6 @@ function dueOf(decisions: readonly Decision[], now: Date) {
     .toSorted((a, b) => (a.day < b.day ? -1 : 1));
 }
 
-/** How many removals each policy plans, for people. */
 export const policyTexts = (plan: PlanDocument): readonly string[] =>
   plan.policies.map(({ name, mode, planned }) => {
     const unknown = unknownOf(plan, name);

@@ -1,4 +1,3 @@
-/** The parts of the browser's interface that the page uses. */
 interface Element {
   textContent: string | null;
   value: string;

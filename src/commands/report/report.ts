@@ -8,7 +8,6 @@ import { reportData } from './data.ts';
 import { reportHtml } from './html.ts';
 import { reportMarkdown } from './markdown.ts';
 
-/** Prints the report; resolves with the exit code. */
 export async function runReport(config: ReportConfig, { stdout, stderr }: System): Promise<number> {
   const { output, kept } = config;
   if (output === 'html' && process.stdout.isTTY)

@@ -4,7 +4,6 @@ import type { Changes } from '../../evaluation/plan/document.ts';
 import { countText, freedText, usedShare, type Large, type ReportData, type Share } from './data.ts';
 import { growthText } from './usage.ts';
 
-/** A table of the report, for the page and for Markdown. */
 export interface Section {
   readonly title: string;
   readonly heads: readonly Head[];
@@ -19,7 +18,6 @@ interface Head {
   readonly isUntitledOnPage?: boolean;
 }
 
-/** A value of dustpan's own, a name from the cluster, a sentence with its command, or a share of a whole. */
 export type Cell =
   | string
   | { readonly name: string }

@@ -14,7 +14,6 @@ import {
   type UsageData,
 } from './usage.ts';
 
-/** What uses the disks: bars, namespaces, and curves until the disks are full. */
 export function usageSection({ disks, curves, unknown }: UsageData, namespaces: string): string {
   const notes = unknown.map((one) => `<p class="note">${html(one)}</p>`).join('');
   const head = `<section class="bars"><h2>What uses the disks</h2>${notes}`;

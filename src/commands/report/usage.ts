@@ -18,7 +18,6 @@ const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs',
 export const diskParts = [...diskClasses, 'unknown', 'reserved', 'free'] as const;
 type DiskPart = (typeof diskParts)[number];
 
-/** What uses the disks of all nodes, and when they are full. */
 export type UsageData = NonNullable<ReturnType<typeof usageData>>;
 /** A disk and the parts that add up to its capacity. */
 export type UsageBar = ReturnType<typeof barOf>;
@@ -72,7 +71,6 @@ function barOf({ node, stale, disk }: DiskOfNode) {
     node,
     /** Such as `imagefs`. */
     name,
-    /** Whether the values are older than 15 minutes. */
     stale,
     capacityBytes,
     /** From 0 to 100: all that is not available. */
@@ -166,7 +164,6 @@ function podsUnknown({ namespaces, otherNamespaces }: NodeGCReportStatusUsage): 
   return otherNamespaces === undefined ? [] : ['the report lacks the smallest namespaces.'];
 }
 
-/** The name of each part of a disk, in the legend and in texts. */
 export const partNames: Readonly<Record<DiskPart, string>> = {
   imagesInUse: 'images in use',
   imagesUnused: 'unused images',
@@ -195,10 +192,8 @@ export const percentText = (percent: number): string => `${Math.round(percent)} 
 export const growthText = (bytesPerHour: number | undefined): string =>
   bytesPerHour === undefined ? '' : `${shortSizeText(bytesPerHour)}/h`;
 
-/** When a disk is full at its present growth. */
 export const fullText = (ms: number): string => (ms === 0 ? 'now' : `in ${longSpanText(ms)}`);
 
-/** When a disk is full if everything collectable is removed. */
 export function afterText(after: Curve['afterCollection']): string {
   if (after === undefined) return 'unknown';
   return after.fullInMs === Infinity ? 'never' : fullText(after.fullInMs);

@@ -22,7 +22,6 @@ export interface StatusConfig {
   readonly output: OutputFormat;
   readonly colours: boolean;
   readonly hasExitCode: boolean;
-  /** Leave out the problems of policies and nodes. */
   readonly onlyInstallation: boolean;
 }
 

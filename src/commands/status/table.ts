@@ -8,7 +8,6 @@ import type { StatusView } from './view.ts';
 
 interface Screen {
   readonly now: Date;
-  /** Characters of a line. */
   readonly width: number;
   readonly colours: boolean;
 }

@@ -23,7 +23,6 @@ Examples:
   # what the cluster would gain without each image
   dustpan top images --sort-by=gain -o wide`;
 
-/** The kinds of objects that `dustpan top` lists. */
 const topKinds: readonly TopKind[] = ['nodes', 'namespaces', 'pods', 'images'];
 export type TopKind = keyof typeof sortValues;
 
@@ -43,10 +42,8 @@ const topFormats = {
   names: ['table', 'wide', 'json', 'yaml', 'name'],
 } as const;
 
-/** What to list. */
 export interface TopQuestion {
   readonly kind: TopKind;
-  /** One of `sortValues`. */
   readonly sortBy: string;
   /** For namespaces and pods; undefined = all. */
   readonly namespace: string | undefined;

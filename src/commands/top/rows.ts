@@ -9,7 +9,6 @@ import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { sum } from '../../runtime/sum.ts';
 import { byText } from '../../runtime/text/by-text.ts';
 
-/** What is read for a question. */
 export interface TopFacts {
   readonly reports: readonly ReportedUsage[];
   /** All nodes of the cluster; undefined = they may not be listed. */
@@ -20,7 +19,6 @@ export interface TopFacts {
   readonly namespace: string | undefined;
 }
 
-/** A node in question. */
 export interface TopNode {
   readonly name: string;
   readonly hasReport: boolean;
@@ -37,7 +35,6 @@ export function reportedNode({ node, usage, reportTime }: ReportedUsage, now: Da
   return { name: node, hasReport: true, usage, time, stale: isStale(time, now) };
 }
 
-/** What decides whether a row is listed. */
 type Filter = Pick<TopFacts, 'namespace' | 'selected'>;
 
 // The rows of -o json. What is unknown is absent; `stale`: a value is older than 15 minutes.
@@ -92,7 +89,6 @@ export const fastest = (namespaces: Namespaces): Namespaces[number] | undefined 
 
 export type NamespaceRow = ReturnType<typeof namespaceRows>[number];
 
-/** Each namespace, added up over its nodes. */
 export function namespaceRows(nodes: readonly TopNode[], { namespace, selected }: Filter) {
   const parts = nodes.flatMap(({ usage, stale }) =>
     (usage?.namespaces ?? [])
@@ -155,7 +151,6 @@ function percentOf({ bytes, limitBytes }: NodeGCReportStatusUsagePod): number | 
 
 export type ImageRow = ReturnType<typeof imageRows>[number];
 
-/** Each image, with the nodes that have it. */
 export function imageRows(nodes: readonly TopNode[]) {
   const copies = nodes.flatMap(({ name: node, usage, stale }) =>
     (usage?.images ?? []).map(({ id, name, bytes, inUse, isKept = false, unusedSince }) => ({
@@ -176,7 +171,6 @@ export function imageRows(nodes: readonly TopNode[]) {
       name: group.find(({ name }) => name !== undefined)?.name,
       /** Of one copy; the largest, if they differ. */
       sizeBytes: Math.max(...on.map(({ bytes }) => bytes)),
-      /** Of all copies. */
       bytes: sum(on.map(({ bytes }) => bytes)),
       /** Of the copies that nothing uses, and that neither a pin nor the policy protects. */
       gainBytes: sum(removable.map(({ bytes }) => bytes)),
@@ -190,7 +184,6 @@ export function imageRows(nodes: readonly TopNode[]) {
   });
 }
 
-/** The known times, the earliest first. */
 const timesOf = (times: readonly (string | undefined)[]): readonly string[] =>
   times.filter((time) => time !== undefined).toSorted((a, b) => Date.parse(a) - Date.parse(b));
 

@@ -130,7 +130,6 @@ interface TopColumn<T> extends Column<T> {
   readonly isOnlyWide?: boolean;
 }
 
-/** Only `-o wide` has the column. */
 const onlyWide = <T>(column: Column<T>): TopColumn<T> => ({ ...column, isOnlyWide: true });
 
 interface NodeLine {

@@ -21,7 +21,6 @@ import {
 /** `dustpan top -o json`: the usage that agents reported last. Times are RFC 3339; what is unknown is absent. */
 export type TopView = TopRows & {
   readonly apiVersion: 'gc.dustpan.dev/v1alpha1';
-  /** What is unknown, and why. */
   readonly notes: readonly TopNote[];
   /** Of the nodes of `--node`; without it, for nodes those of the three that are full first. */
   readonly forecasts: ReturnType<typeof forecastsOf>;
@@ -152,7 +151,6 @@ function forecastsOf(nodes: readonly TopNode[], { kind, nodes: names }: TopQuest
   return kind === 'nodes' ? current.slice(0, mostForecasts) : [];
 }
 
-/** Something that is unknown. */
 interface TopNote {
   readonly reason: keyof typeof messages | 'PartlyUnknown';
   /** Empty = all of the nodes. */

@@ -11,7 +11,6 @@ import type { Removal } from '../../evaluation/why/removed.ts';
 const labelWidth = 11;
 const indent = 2;
 
-/** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
 export function whyTable(document: ExplanationDocument, width = 80): string {
   const { explanations, removed, stuck, node, notes, generatedAt, idle = false } = document;
   const nowMs = Date.parse(generatedAt);

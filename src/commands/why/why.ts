@@ -82,7 +82,6 @@ async function gone(
 
 interface Recorded {
   readonly removed: readonly Removal[];
-  /** Appended to the message if nothing was recorded. */
   readonly remark?: string;
 }
 

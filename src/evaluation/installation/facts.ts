@@ -21,7 +21,6 @@ export interface Installation {
   readonly unread: readonly string[];
 }
 
-/** A Deployment or a DaemonSet of dustpan. */
 export interface Workload {
   readonly kind: 'Deployment' | 'DaemonSet';
   readonly namespace: string;
@@ -78,7 +77,6 @@ export interface OwnPod {
   readonly message: string;
 }
 
-/** A warning Event about an object of dustpan. */
 export interface Warning {
   readonly namespace: string;
   readonly kind: string;
@@ -98,7 +96,6 @@ export interface Blocked extends Warning {
   readonly pod: PodFacts | 'gone' | undefined;
 }
 
-/** What the ServiceAccount of a workload needs and may not. */
 export interface MissingRights {
   readonly kind: Workload['kind'];
   readonly namespace: string;
@@ -114,7 +111,6 @@ export interface OwnNode {
   readonly readyChangedAtMs: number | undefined;
 }
 
-/** A CustomResourceDefinition of dustpan. */
 export interface OwnKind {
   readonly name: 'gcpolicies' | 'nodegcreports';
   readonly isInstalled: boolean;

@@ -121,7 +121,6 @@ export function warningOf(json: unknown): Warning | undefined {
   };
 }
 
-/** The pod of the holder, if the Lease names it. */
 export function podHolding({ metadata }: Unchecked<V1Lease>, holderIdentity: string): HolderPod | undefined {
   const annotations = textsOf(asObject(metadata).annotations);
   return holderPod({ metadata: { annotations }, spec: { holderIdentity } });

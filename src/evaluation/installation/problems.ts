@@ -13,7 +13,6 @@ import {
   type Workload,
 } from './facts.ts';
 
-/** Something that needs attention. */
 export interface Problem {
   readonly kind:
     'Installation' | 'Controller' | 'Agent' | 'CRD' | 'AdmissionPolicy' | 'Blocked' | 'GCPolicy' | 'Node';

@@ -36,7 +36,6 @@ export interface Trouble {
   readonly reportTime: string | null;
 }
 
-/** Whether it is a problem of dustpan itself. */
 export const isOfInstallation = ({ kind }: Pick<Trouble, 'kind'>): boolean =>
   !['GCPolicy', 'Node', 'Blocked'].includes(kind);
 
@@ -58,11 +57,9 @@ type Severity = (typeof severities)[number];
 
 interface Ranked extends Problem {
   readonly severity: Severity;
-  /** When the report that shows it was written. */
   readonly reportTime?: string | undefined;
 }
 
-/** Without the object that has it. */
 type Found = Omit<Ranked, 'kind' | 'names'>;
 
 const ranked = (severity: Severity, problems: readonly Problem[]): readonly Ranked[] =>
@@ -89,7 +86,6 @@ export function troublesOf(facts: StatusFacts, isLedUnseen: boolean, now: Date):
   return grouped(all.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed)));
 }
 
-/** The problems of these nodes alone, as `troublesOf` has them. */
 export const nodeTroubles = (facts: NodesFacts, now: Date): readonly Trouble[] =>
   grouped(ofNodes(facts, now));
 

@@ -1,7 +1,6 @@
 import { controllerOf } from '../../kube/cache/owner-references.ts';
 import { asObject, asObjects, asText, ownersFromJson } from '../../kube/codec/json.ts';
 
-/** The pod of the agent on one node, as far as a command in it is concerned. */
 export interface AgentPod {
   readonly node: string;
   readonly namespace: string;
@@ -17,7 +16,6 @@ export interface AgentPod {
 /** The labels that the chart gives to the pods of its agents, whatever the name of the release. */
 export const agentLabels = 'app.kubernetes.io/part-of=dustpan,app.kubernetes.io/component=agent';
 
-/** The name of the container in the chart. */
 export const agentContainer = 'agent';
 
 const textsIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(asText) : []);

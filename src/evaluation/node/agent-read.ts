@@ -15,13 +15,10 @@ import { byText } from '../../runtime/text/by-text.ts';
 interface AgentReading {
   readonly transport: KubeTransport;
   readonly connection: ClusterConnection;
-  /** A node that is read already, or undefined. */
   readonly except: string | undefined;
   /** The longest silence of an agent's pod. */
   readonly silenceMs: number;
-  /** Whether the local storage usage of pods is needed. */
   readonly needsUsage: boolean;
-  /** Receives the number of nodes that were read. */
   readonly onProgress: (nodes: number) => void;
 }
 
@@ -141,6 +138,5 @@ function contentOf({ namespace, name }: AgentPod, stdout: Buffer): Field {
 
 const warning = /^dustpan: warning: (.+)$/gm;
 
-/** The warnings of the command in the pod, as sentences. */
 const warningsIn = (stderr: string): readonly string[] =>
   [...stderr.matchAll(warning)].map(([, text = '']) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`);

@@ -23,7 +23,6 @@ import { podsOnNode, usingRuntime } from './node-runtime.ts';
 interface NodeReading {
   readonly transport: KubeTransport;
   readonly connection: ClusterConnection;
-  /** Whether the local storage usage of pods is needed. */
   readonly needsUsage: boolean;
   /** Receives one sentence for each failure. */
   readonly notes: string[];

@@ -84,11 +84,9 @@ export interface Totals {
   readonly node: string | null;
   readonly planned: number | null;
   readonly kept: number | null;
-  /** How many of the kept ones only wait for time. */
   readonly waiting: number | null;
   /** How many warnings: about an object that is counted as planned or kept as well, or about a node; not podgc and imagegc. */
   readonly warned?: number;
-  /** How many decisions have each reason. */
   readonly reasons: Readonly<Record<string, number>>;
   /** Bytes of the planned removals, as far as sizes are known. */
   readonly bytes?: number;
@@ -109,13 +107,11 @@ export interface PolicyCount {
 
 /** How the policies of `--policy` differ in effect from those in force. */
 export interface Changes {
-  /** Removals that only the proposed policies request. */
   readonly more: readonly Decision[];
   /** Removals that only the policies in force request: with the proposed ones these objects stay. */
   readonly less: readonly Decision[];
   /** Policies whose mode changes; null = there is none of this name. */
   readonly modes: readonly ModeChange[];
-  /** Where more or fewer may be removed. */
   readonly unknown: readonly Unknown[];
 }
 
@@ -157,7 +153,6 @@ export interface PlanDocument {
   readonly notes: readonly string[];
 }
 
-/** The part of one unit, in the cluster or on one node. */
 export interface UnitPlan {
   readonly decisions: readonly Decision[];
   /** undefined = no policy has a rule for it. */
@@ -176,7 +171,6 @@ export interface PlanOptions {
   readonly only?: ObjectFilter | undefined;
 }
 
-/** Whether to list the decisions with this verdict about an object. */
 export type ObjectFilter = (object: PlanObject, verdict: Verdict) => boolean;
 
 /** A decision, with its explanation on demand. */
@@ -189,7 +183,6 @@ export function* explained<D extends Planned>(
   for (const decision of decisions) yield [decision, () => explain(decision)];
 }
 
-/** The sums that the totals of a unit have besides the counts. */
 const sumsOf: Readonly<Record<Unit, readonly ('warned' | 'bytes')[]>> = {
   podgc: [],
   eviction: [],

@@ -37,7 +37,6 @@ import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { explained, unitPlan, type Explained, type PlanOptions, type UnitPlan } from './document.ts';
 import { holdNotes } from './notes.ts';
 
-/** A node, with what the plans of its objects need. */
 interface NodeFacts extends Pick<PlanFacts, 'policies'> {
   readonly part: NodePart;
   readonly governance: NodeGovernance;

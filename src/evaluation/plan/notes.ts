@@ -211,7 +211,6 @@ interface Removal extends HoldCounts {
   readonly due: number;
   /** undefined = nothing waits. */
   readonly leftMs: number | undefined;
-  /** Whether it is known since when the rules are in force. */
   readonly isKnown: boolean;
   readonly now: Date;
   /** `delete 3 of 4 pods`. */
@@ -246,7 +245,6 @@ export function paceNotes(decisions: PlanDocument['decisions']): readonly string
 
 const maxNames = 3;
 
-/** One note for all nodes with the same problem. */
 function unreadNotes({ unread = [] }: PlanFacts): readonly string[] {
   return [...Map.groupBy(unread, ({ problem }) => problem)].map(([problem, nodes]) => {
     const names = nodes.map(({ name }) => name);

@@ -26,14 +26,12 @@ export interface PlanInputs {
   readonly through: readonly string[] | 'all' | undefined;
   /** undefined = when the snapshot was taken, or the present. */
   readonly now: Date | undefined;
-  /** How long after that. */
   readonly laterMs: number;
   readonly assumeElapsed: boolean;
   readonly progress: 'auto' | 'always' | 'never';
   readonly kube: PersonConnection;
 }
 
-/** What to plan, with the labels that the filter needs. */
 export interface FactsInputs extends PlanInputs {
   readonly filter: PodFilter;
 }

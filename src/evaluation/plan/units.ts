@@ -193,7 +193,6 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
   };
 }
 
-/** The totals of a node of which only the report was read: sums, no objects. */
 function reportTotals(report: NodeReportFacts): readonly Totals[] {
   const { reportedAtMs, degraded } = report;
   const common = {

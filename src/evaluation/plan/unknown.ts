@@ -28,7 +28,6 @@ function arePodsUnknown(policy: Policy, facts: PlanFacts): boolean {
   return (needed.jobs && jobs === undefined) || (needed.replicaSets && replicaSets === undefined);
 }
 
-/** Nodes that a policy governs, and that were not read, or not wholly. */
 function unknownNodes(valid: readonly Policy[], facts: PlanFacts, ofPods: boolean): readonly Unknown[] {
   const { policies, nodes, parts, noAgents, moreNodes = null } = facts;
   if (noAgents === true) return [];
@@ -80,7 +79,6 @@ export function unknownDifference(
 const rulesIn = (policies: Policies, block: 'pods' | 'nodes'): readonly unknown[] =>
   policies.flatMap((one: Policy | InvalidPolicy) => (isInvalid(one) ? one.name : (one[block] ?? [])));
 
-/** The beginning of a clause about each kind of objects. */
 type Heads = Readonly<Record<Unknown['what'], string>>;
 
 /** What is not known of a plan, one sentence for each kind of objects. */

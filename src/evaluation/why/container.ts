@@ -7,7 +7,6 @@ import type { PlanObject } from '../plan/document.ts';
 import { ellipsis, type NodeQuestion } from './question.ts';
 import { ambiguous, askedObject, missing, namesOf, unread, type Target } from './found.ts';
 
-/** Finds the container or sandbox whose id begins with the text, or which its pod and its name identify, or the log at a path. */
 export function findContainer(question: NodeQuestion, facts: PlanFacts): Target {
   const { text } = question;
   if (text.startsWith('/')) return findLog(question, facts);

@@ -18,7 +18,6 @@ import type { AskedObject, Found } from './found.ts';
 import { nodeView, type NodeView } from './node.ts';
 import type { Removal } from './removed.ts';
 
-/** One decision about the object, with the meaning of its reason. */
 export interface Explanation extends Decision {
   /** The meaning of the reason for any object. */
   readonly sentence: string;
@@ -58,7 +57,6 @@ export interface ExplanationDocument {
   readonly notes: readonly string[];
 }
 
-/** Explains the decisions of a plan about one object. */
 export function explain(plan: PlanDocument, { object, facts, path }: Found): ExplanationDocument {
   const { generatedAt, idle, notes } = plan;
   const explanations = nearestTo(path, plan.decisions)
@@ -113,7 +111,6 @@ function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanat
 
 type Meanings = Readonly<Partial<Record<string, Meaning>>>;
 
-/** Of pods; those of other objects depend on their kind. */
 const podMeanings: Readonly<Partial<Record<Unit, Meanings>>> = {
   podgc: podReasons,
   localstorage: { ...evictionReasons, ...storageReasons },

@@ -42,7 +42,6 @@ export interface Found {
   readonly object: AskedObject;
   /** Without the nodes and reports that have nothing to do with the object. */
   readonly facts: PlanFacts;
-  /** Selects the decisions about the object. */
   readonly only: ObjectFilter;
   /** The path of a log: a decision about this path precedes one about its directory. */
   readonly path?: string;
@@ -51,7 +50,6 @@ export interface Found {
 interface NotFound {
   /** `unread`: what dustpan read does not show whether the object exists. */
   readonly kind: 'missing' | 'unread' | 'ambiguous';
-  /** One line. */
   readonly message: string;
 }
 
@@ -59,7 +57,6 @@ export const missing = (message: string): NotFound => ({ kind: 'missing', messag
 
 export const unread = (message: string): NotFound => ({ kind: 'unread', message });
 
-/** The nodes that were read, for a message. */
 export const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
 
 const maxCandidates = 5;

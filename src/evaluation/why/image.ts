@@ -43,7 +43,6 @@ function idsOf(text: string, images: readonly RuntimeImage[]): readonly string[]
 
 const idForm = /^(sha256:)?[0-9a-f]{4,}$/;
 const bare = (id: string): string => id.replace(/^sha256:/, '');
-/** Whether the text is the beginning of the id. */
 export const isBeginning = (text: string, id: string): boolean =>
   idForm.test(text) && bare(id).startsWith(bare(text));
 

@@ -8,7 +8,6 @@ import { nodeTroubles, type Trouble } from '../installation/trouble.ts';
 /** What the API server knows of a node, as far as it matters to dustpan. */
 export interface NodeView {
   readonly ready: boolean;
-  /** Whether the objects on the node were read, too. */
   readonly read: boolean;
   /** Whether the conditions in a report of its agent are known. */
   readonly reported: boolean;

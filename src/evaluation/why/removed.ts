@@ -24,7 +24,6 @@ export interface Removal {
   readonly bytes: number | null;
   /** The meaning of the reason for any object; null = unknown. */
   readonly sentence: string | null;
-  /** Who recorded it. */
   readonly evidence: string;
 }
 
