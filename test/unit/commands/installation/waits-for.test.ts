@@ -9,47 +9,35 @@ import { controller, lease, minutesAgo } from '../status/fixtures.ts';
 
 const other: Lease = { ...lease, holder: 'second-controller-5f_1', holderNamespace: 'second' };
 
-test.each<{
-  readonly name: string;
-  readonly cluster: Parameters<typeof waitsFor>[1];
-  readonly own?: Controller['lease'];
-  readonly expected: string | undefined;
-}>([
-  { name: 'another release', cluster: other, expected: 'second/second-controller-5f' },
-  {
-    name: 'a process outside the cluster',
-    cluster: { ...other, holderNamespace: undefined },
-    expected: 'second-controller-5f',
+const outside: Lease = { ...other, holderNamespace: undefined };
+const earlier: Lease = { ...lease, holder: 'dustpan-controller-0_9', holderNamespace: 'dustpan-system' };
+
+/** The Lease of the cluster, whom the controller waits for, and its own Lease, if it is not that of the fixture. */
+type Row = [Parameters<typeof waitsFor>[1], expected: string | undefined, own?: Controller['lease']];
+const rows: Readonly<Record<string, Row>> = {
+  'another release': [other, 'second/second-controller-5f'],
+  'a process outside the cluster': [outside, 'second-controller-5f'],
+  'this controller': [lease, undefined],
+  'this controller, outside the cluster': [outside, undefined, other],
+  'an earlier pod of this Deployment': [earlier, undefined],
+  'a pod of that name in another namespace, while this one leads nothing': [
+    { ...lease, holderNamespace: 'second' },
+    'second/dustpan-controller-1',
+    undefined,
+  ],
+  'another release that has ended': [{ ...other, renewedTime: minutesAgo(5) }, undefined],
+  nobody: [{ ...other, holder: '' }, undefined],
+  'nobody yet': [undefined, undefined],
+  'somebody who may not be read': ['unknown', undefined],
+};
+
+test.each(Object.entries(rows))(
+  'the Lease of the cluster is held by %s',
+  (_, [cluster, expected, ...own]) => {
+    const waiting = { ...controller, lease: own.length > 0 ? own[0] : lease };
+    const found = waitsFor(waiting, cluster);
+    expect(found).toBe(expected);
+    if (waiting.lease !== undefined)
+      expect(isLed({ ...waiting, waitsFor: found })).toBe(expected === undefined);
   },
-  { name: 'this controller', cluster: lease, expected: undefined },
-  {
-    name: 'this controller, outside the cluster',
-    cluster: { ...other, holderNamespace: undefined },
-    own: other,
-    expected: undefined,
-  },
-  {
-    name: 'an earlier pod of this Deployment',
-    cluster: { ...lease, holder: 'dustpan-controller-0_9', holderNamespace: 'dustpan-system' },
-    expected: undefined,
-  },
-  {
-    name: 'a pod of that name in another namespace, while this one leads nothing',
-    cluster: { ...lease, holderNamespace: 'second' },
-    own: undefined,
-    expected: 'second/dustpan-controller-1',
-  },
-  {
-    name: 'another release that has ended',
-    cluster: { ...other, renewedTime: minutesAgo(5) },
-    expected: undefined,
-  },
-  { name: 'nobody', cluster: { ...other, holder: '' }, expected: undefined },
-  { name: 'nobody yet', cluster: undefined, expected: undefined },
-  { name: 'somebody who may not be read', cluster: 'unknown', expected: undefined },
-])('the Lease of the cluster is held by $name: it waits for $expected', ({ cluster, expected, ...over }) => {
-  const one = { ...controller, lease: 'own' in over ? over.own : lease };
-  const found = waitsFor(one, cluster);
-  expect(found).toBe(expected);
-  if (one.lease !== undefined) expect(isLed({ ...one, waitsFor: found })).toBe(expected === undefined);
-});
+);

@@ -6,7 +6,7 @@ import {
   type PodKeepReason,
 } from '../../../../src/api/reasons.ts';
 import { toKeep, type KeptBecause } from '../../../../src/controllers/podgc/facts.ts';
-import type { JobFacts, OwnerRef } from '../../../../src/kube/cache/objects.ts';
+import type { JobFacts, OwnerRef, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { explainPod } from '../../../../src/controllers/podgc/words.ts';
 import {
   finalizerHeld,
@@ -47,6 +47,26 @@ const missing = (quarantineMs: number, { percent = 100, phase = 'Running' } = {}
 /** The pod `x`, which finished an hour ago, with this annotation. */
 const annotated = (ttlAnnotation: string, over: Parameters<typeof finished>[0] = {}): Facts =>
   finished({ honorTTLAnnotation: true, ...over }, aged('x', 60, { ttlAnnotation }));
+
+/** The pod `x` has not finished. */
+const running = (over: Parameters<typeof pod>[1] = {}): Facts =>
+  finished({}, pod('x', { phase: 'Running', ...over }));
+const partlyEnded = (ended: readonly string[], still: readonly string[], controller?: OwnerRef): Facts =>
+  running({ controller, partlyEnded: { ended, running: still } });
+
+/** New rules for finished pods. */
+const held = (
+  terminatedPods: typeof atOnce,
+  above: number | undefined,
+  pods: readonly PodFacts[],
+): Facts => ({
+  policies: [policy({ pods: { terminated: terminatedPods, hold: { above, forMs: 300_000 } } })],
+  pods,
+  inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
+});
+/** So many pods that finished an hour ago, `x` first. */
+const many = (count: number): readonly PodFacts[] =>
+  Array.from({ length: count }, (_, at) => aged(at === 0 ? 'x' : `x${at}`, 60));
 
 const keepOne = terminatedRule({ threshold: 1 });
 const atOnce = terminatedRule({ ttlAfterFinishedMs: 0 });
@@ -125,32 +145,16 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   NotTerminated: {
     'on a node that exists': { policies: [orphaned()], pods: [pod('x', { phase: 'Running' })] },
     'on a node that is not ready': {
-      policies: [terminated({})],
-      pods: [pod('x', { phase: 'Running' })],
+      ...running(),
       nodes: [node('node-1', { ready: false, readyChangedAtMs: minutesAgo(40) })],
     },
     'on a node that is ready, with a taint that stayed': {
-      policies: [terminated({})],
-      pods: [pod('x', { phase: 'Running' })],
+      ...running(),
       nodes: [node('node-1', { taintKeys: ['node.kubernetes.io/out-of-service'] })],
     },
-    'a sidecar still runs': {
-      policies: [terminated({})],
-      pods: [pod('x', { phase: 'Running', partlyEnded: { ended: ['report'], running: ['istio-proxy'] } })],
-    },
-    'a sidecar of a Job still runs': {
-      policies: [terminated({})],
-      pods: [
-        pod('x', {
-          ...{ phase: 'Running', controller: job },
-          partlyEnded: { ended: ['report'], running: ['istio-proxy'] },
-        }),
-      ],
-    },
-    'two containers still run': {
-      policies: [terminated({})],
-      pods: [pod('x', { phase: 'Running', partlyEnded: { ended: ['a', 'b'], running: ['c', 'd'] } })],
-    },
+    'a sidecar still runs': partlyEnded(['report'], ['istio-proxy']),
+    'a sidecar of a Job still runs': partlyEnded(['report'], ['istio-proxy'], job),
+    'two containers still run': partlyEnded(['a', 'b'], ['c', 'd']),
   },
   UnderThreshold: {
     'fewer than the threshold': finished({ threshold: 5 }, aged('y', 30), aged('x', 60)),
@@ -227,25 +231,9 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     },
   },
   Holding: {
-    'new rules': {
-      policies: [policy({ pods: { terminated: atOnce, hold: { above: 1, forMs: 300_000 } } })],
-      pods: [aged('x', 60), aged('y', 60), pod('runs', { phase: 'Running' })],
-      inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
-    },
-    'new rules without holdAbove': {
-      policies: [policy({ pods: { terminated: atOnce, hold: { above: undefined, forMs: 300_000 } } })],
-      pods: Array.from({ length: 11 }, (_, at) => aged(at === 0 ? 'x' : `x${at}`, 60)),
-      inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
-    },
-    'new rules that could remove many': {
-      policies: [
-        policy({
-          pods: { terminated: terminatedRule({ threshold: 90 }), hold: { above: undefined, forMs: 300_000 } },
-        }),
-      ],
-      pods: Array.from({ length: 120 }, (_, at) => aged(at === 0 ? 'x' : `x${at}`, 60)),
-      inForce: new Map([['default', { rulesId: 'rules-default', since: now }]]),
-    },
+    'new rules': held(atOnce, 1, [aged('x', 60), aged('y', 60), pod('runs', { phase: 'Running' })]),
+    'new rules without holdAbove': held(atOnce, undefined, many(11)),
+    'new rules that could remove many': held(terminatedRule({ threshold: 90 }), undefined, many(120)),
   },
   PacingLimit: {
     'others are before it': {

@@ -22,15 +22,11 @@ const ending = (over: Partial<PodFacts> = {}, more: Facts = {}): Facts => ({
 const held = (...finalizers: readonly string[]): Facts =>
   ending({ deletionGracePeriodSeconds: 0, phase: 'Failed', finalizers });
 /** The pod `x` has not started. */
-const pending = (reason: string, message: string, over: Partial<PodFacts> = {}, image = ''): Facts => ({
-  pods: [
-    pod('x', {
-      phase: 'Pending',
-      wait: podWait({ sinceMs: minutesAgo(180), reason, message, image }),
-      ...over,
-    }),
-  ],
+const pending = (wait: Parameters<typeof podWait>[0], over: Partial<PodFacts> = {}): Facts => ({
+  pods: [pod('x', { phase: 'Pending', wait: podWait({ sinceMs: minutesAgo(180), ...wait }), ...over })],
 });
+const initEnded = (reason: string, exitCode: number): Facts =>
+  pending({ reason: 'PodInitializing', container: 'restore', initEnd: { reason, exitCode } });
 
 const unbound = { nodeName: undefined };
 const dead = { nodes: [node('node-1', { ready: false })] };
@@ -44,7 +40,7 @@ const cases: Readonly<Record<string, Facts>> = {
   'a dead node': ending({}, dead),
   'a dead node that is out of service': ending({}, taintedBy('Enforce')),
   'a dead node that is out of service, in mode DryRun': ending({}, taintedBy('DryRun')),
-  'a dead node, where it has not started': { ...pending('', ''), ...dead },
+  'a dead node, where it has not started': { ...pending({}), ...dead },
   'no node': ending({}, { nodes: [] }),
   'a finalizer': ending({ deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup'] }),
   'finalizers of Kubernetes, and one without a domain': held(
@@ -54,42 +50,25 @@ const cases: Readonly<Record<string, Facts>> = {
   'its kubelet, and then a finalizer': ending({ finalizers: ['example.com/backup'] }),
   'a volume, after its containers': ending({ phase: 'Failed' }),
   'nothing: it was never bound': ending({ phase: 'Pending', ...unbound }),
-  'an image': pending('ImagePullBackOff', 'Back-off pulling image "nginx:nope"', {}, 'nginx:nope'),
-  'no node fits': pending('Unschedulable', '0/3 nodes are available: 3 Insufficient cpu.', unbound),
-  'no scheduler': pending('', '', unbound),
-  'a claim is missing': pending('Unschedulable', 'persistentvolumeclaim "data" not found', unbound),
-  'a volume, before its containers': pending('PodReadyToStartContainers', ''),
-  'a Secret is missing': pending('CreateContainerConfigError', 'secret "x" not found'),
-  'a container cannot be created': {
-    pods: [
-      pod('x', {
-        phase: 'Pending',
-        wait: podWait({ sinceMs: minutesAgo(180), reason: 'CrashLoopBackOff', container: 'migrate' }),
-      }),
-    ],
-  },
-  'an init container ended': {
-    pods: [
-      pod('x', {
-        phase: 'Pending',
-        wait: podWait({
-          ...{ sinceMs: minutesAgo(180), reason: 'PodInitializing', container: 'restore' },
-          initEnd: { reason: 'OOMKilled', exitCode: 0 },
-        }),
-      }),
-    ],
-  },
-  'an init container ended without a reason': {
-    pods: [
-      pod('x', {
-        phase: 'Pending',
-        wait: podWait({
-          ...{ sinceMs: minutesAgo(180), reason: 'PodInitializing', container: 'restore' },
-          initEnd: { reason: '', exitCode: 3 },
-        }),
-      }),
-    ],
-  },
+  'an image': pending({
+    reason: 'ImagePullBackOff',
+    message: 'Back-off pulling image "nginx:nope"',
+    image: 'nginx:nope',
+  }),
+  'no node fits': pending(
+    { reason: 'Unschedulable', message: '0/3 nodes are available: 3 Insufficient cpu.' },
+    unbound,
+  ),
+  'no scheduler': pending({}, unbound),
+  'a claim is missing': pending(
+    { reason: 'Unschedulable', message: 'persistentvolumeclaim "data" not found' },
+    unbound,
+  ),
+  'a volume, before its containers': pending({ reason: 'PodReadyToStartContainers' }),
+  'a Secret is missing': pending({ reason: 'CreateContainerConfigError', message: 'secret "x" not found' }),
+  'a container cannot be created': pending({ reason: 'CrashLoopBackOff', container: 'migrate' }),
+  'an init container ended': initEnded('OOMKilled', 0),
+  'an init container ended without a reason': initEnded('', 3),
   'a taint that stayed': ending(
     {},
     { nodes: [node('node-1', { taintKeys: ['node.kubernetes.io/out-of-service'] })] },
@@ -98,7 +77,7 @@ const cases: Readonly<Record<string, Facts>> = {
     { deletionAtMs: minutesAgo(-300), deletionGracePeriodSeconds: 8 * 3600 },
     { nodes: [node('node-1', { ready: false, readyChangedAtMs: minutesAgo(60) })] },
   ),
-  'a kubelet that does not report': pending('', '', { phase: 'Unknown' }),
+  'a kubelet that does not report': pending({}, { phase: 'Unknown' }),
   'nothing after nine minutes': ending({ deletionAtMs: minutesAgo(9) }),
 };
 
