@@ -43,8 +43,11 @@ export async function showLive<S, V extends object>(
       for (let pauseMs = pollMs; config.watch && !signal.aborted;) {
         await clock.sleep(pauseMs, signal);
         const startMs = clock.monotonicMs();
-        const next = await live.read(cluster, signal).catch(warned(system, signal));
-        if (next !== undefined) view = await print(next);
+        const next = await live.read(cluster, signal).catch((err: unknown) => {
+          signal.throwIfAborted();
+          system.stderr(problemLine(`warning: the values may be stale: ${errorLine(err)}`));
+        });
+        if (next) view = await print(next);
         pauseMs = Math.max(pollMs, 10 * (clock.monotonicMs() - startMs));
       }
     });
@@ -57,13 +60,6 @@ export async function showLive<S, V extends object>(
 /** The default of procps' `watch`. */
 const pollMs = 2_000;
 
-const warned =
-  ({ stderr }: System, signal: AbortSignal) =>
-  (err: unknown): undefined => {
-    signal.throwIfAborted();
-    stderr(problemLine(`warning: the values may be stale: ${errorLine(err)}`));
-  };
-
 /** Clears the screen and moves the cursor to its upper left corner. */
 const clearScreen = '\u001b[2J\u001b[H';
 const separators = { table: '\n', json: '', yaml: '---\n' };
@@ -71,35 +67,26 @@ const separators = { table: '\n', json: '', yaml: '---\n' };
 /** Prints each result that differs from the last one: in place on a terminal, else below it. */
 function printerOf<S, V extends object>(
   { viewOf, linesOf }: Live<S, V>,
-  config: LiveConfig,
+  { output, watch }: LiveConfig,
   { stdout }: System,
 ): (state: S) => Promise<V> {
   let shown = '';
   return async (state) => {
+    const { isTTY, rows } = process.stdout;
+    const isInPlace = isTTY && watch && output === 'table';
+    // More lines would scroll the first ones, which matter most, out of view.
+    const most = isInPlace ? Math.max(2, rows - 1) : undefined;
     const now = clock.now();
     const view = viewOf(state, now);
-    const { isInPlace, rows, width } = terminalOf(config);
-    const text = await formatted(config.output, view, () => {
-      const lines = linesOf(view, { now, width }).slice(0, rows);
+    const text = await formatted(output, view, () => {
+      const lines = linesOf(view, { now, width: isTTY ? proseWidth() : undefined }).slice(0, most);
       return lines.map((line) => `${line}\n`).join('');
     });
-    const current = isInPlace || !config.watch ? text : JSON.stringify(view);
+    const current = isInPlace || !watch ? text : JSON.stringify(view);
     if (current === shown) return view;
-    const before = shown === '' ? '' : separators[config.output];
+    const before = shown === '' ? '' : separators[output];
     shown = current;
     stdout((isInPlace ? clearScreen : before) + text);
     return view;
-  };
-}
-
-/** `rows` undefined = all lines may be printed. */
-function terminalOf({ output, watch }: LiveConfig) {
-  const { isTTY, rows } = process.stdout;
-  const isInPlace = isTTY && watch && output === 'table';
-  return {
-    isInPlace,
-    // More lines would scroll the first ones, which matter most, out of view.
-    rows: isInPlace ? Math.max(2, rows - 1) : undefined,
-    width: isTTY ? proseWidth() : undefined,
   };
 }

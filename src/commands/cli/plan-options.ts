@@ -115,13 +115,16 @@ export const withNodeNames = <A extends unknown[], O extends OptionValues>(comma
     )
     .option('--nodes [true|false]', 'The same for all nodes.', onOff, false);
 
-interface Parsed {
-  opts(): OptionsOf<typeof withPlan<[], EarlierOptions>>;
+/** A command line with these options. */
+interface Parsed<O> {
+  opts(): O;
   getOptionValueSource(key: string): string | undefined;
 }
 
+type PlanOptions = OptionsOf<typeof withPlan<[], EarlierOptions>>;
+
 /** The settings that `plan` and `why` share; throws UsageError for a contradiction. */
-export function planConfig(parsed: Parsed, { env }: System, command = 'plan'): PlanInputs {
+export function planConfig(parsed: Parsed<PlanOptions>, { env }: System, command = 'plan'): PlanInputs {
   const options = parsed.opts();
   const { now: time = '', policy = [] } = options;
   const now = parseRfc3339(time);
@@ -140,7 +143,7 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan'): P
 }
 
 /** `snapshot` undefined = from the cluster; `node` undefined = without the objects of this node. */
-function sourceOf(parsed: Parsed, env: System['env'], command: string) {
+function sourceOf(parsed: Parsed<PlanOptions>, env: System['env'], command: string) {
   const options = parsed.opts();
   // On a node, the environment often sets the socket; the command line overrides it.
   const isGiven = (key: keyof typeof options): boolean => parsed.getOptionValueSource(key) === 'cli';
@@ -158,29 +161,30 @@ function sourceOf(parsed: Parsed, env: System['env'], command: string) {
   return { snapshot, node };
 }
 
-interface NodesParsed {
-  opts(): { readonly node?: readonly string[] | undefined; readonly nodes: boolean };
-  getOptionValueSource(key: string): string | undefined;
-}
+type NodesOptions = OptionsOf<typeof withNodeNames<[], EarlierOptions>>;
 
 /**
  * Adds the nodes to read through their agents. They take the place of a snapshot in the environment. A socket in the environment is used only
  * for its own node, which then needs no agent.
  */
-export function withNodes(config: PlanInputs, parsed: NodesParsed, command: string): PlanInputs {
+export function withNodes(config: PlanInputs, parsed: Parsed<NodesOptions>, command: string): PlanInputs {
   const { node: names, nodes } = parsed.opts();
   if (names === undefined && !nodes) return config;
   const problem = nodesProblem(parsed);
   if (problem !== undefined) throw new UsageError([`${command}: ${problem}`]);
   const { node } = config;
   if (names === undefined) return { ...config, snapshot: undefined, through: 'all' };
-  const others = names.filter((name) => name !== node?.name);
-  const isOwn = others.length < names.length;
-  const through = others.length === 0 ? undefined : others;
-  return { ...config, snapshot: undefined, node: isOwn ? node : undefined, through };
+  const through = names.filter((name) => name !== node?.name);
+  const isThisNode = through.length < names.length;
+  return {
+    ...config,
+    snapshot: undefined,
+    node: isThisNode ? node : undefined,
+    through: through.length === 0 ? undefined : through,
+  };
 }
 
-function nodesProblem(parsed: NodesParsed): string | undefined {
+function nodesProblem(parsed: Parsed<NodesOptions>): string | undefined {
   const { node: names = [], nodes } = parsed.opts();
   if (names.length > 0 && nodes) return '--node and --nodes exclude each other';
   const isElsewhere = ['snapshot', 'criSocket'].some((key) => parsed.getOptionValueSource(key) === 'cli');

@@ -10,6 +10,7 @@ import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 import { byText } from '../../runtime/text/by-text.ts';
+import { namespaceRows, reportedNode, sortedBy, sortValues } from '../top/rows.ts';
 
 /** Each is a field of the report, without `Bytes`. */
 const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs', 'orphans', 'other'] as const;
@@ -28,11 +29,12 @@ export type Curve = NonNullable<ReturnType<typeof curveOf>>;
 export function usageData({ usage = [], nodes }: PlanFacts, now: Date) {
   const names = [...(nodes?.values() ?? [])].map(({ name }) => name);
   if (usage.length === 0 && names.length === 0) return undefined;
-  const disks = usage.flatMap((report) =>
-    (report.usage?.fileSystems ?? []).map((disk) => ({
-      node: report.node,
-      stale: isStale(report.usage?.measuredTime, now),
-      measuredTime: report.usage?.measuredTime,
+  const reported = usage.map((report) => reportedNode(report, now));
+  const disks = reported.flatMap(({ name: node, usage: known }) =>
+    (known?.fileSystems ?? []).map((disk) => ({
+      node,
+      stale: isStale(known?.measuredTime, now),
+      measuredTime: known?.measuredTime,
       disk,
     })),
   );
@@ -40,13 +42,15 @@ export function usageData({ usage = [], nodes }: PlanFacts, now: Date) {
     /** Fullest first. */
     disks: disks.map(barOf).toSorted((a, b) => b.usedPercent - a.usedPercent || byText(a.node, b.node)),
     /** Largest first. */
-    namespaces: namespacesOf(usage),
+    namespaces: sortedBy(namespaceRows(reported, everywhere), sortValues.namespaces, 'bytes'),
     /** Disks that are full within a week at their present growth, the first one first: agents make no other forecasts. */
     curves: disks.flatMap((one) => curveOf(one, now) ?? []).toSorted((a, b) => a.fullInMs - b.fullInMs),
     /** One sentence for each unknown value, with its nodes. */
     unknown: unknownIn(usage, names, now),
   };
 }
+
+const everywhere = { namespace: undefined, selected: undefined };
 
 interface DiskOfNode {
   readonly node: string;
@@ -78,26 +82,6 @@ function barOf({ node, stale, disk }: DiskOfNode) {
     /** Only those that are not empty. */
     parts: parts.filter(({ bytes }) => bytes > 0),
   };
-}
-
-/** All pods of a namespace, on all nodes whose pods were measured. */
-function namespacesOf(usage: readonly ReportedUsage[]) {
-  const found = Map.groupBy(
-    usage.flatMap((report) => report.usage?.namespaces ?? []),
-    ({ name }) => name,
-  );
-  return [...found]
-    .map(([name, list]) => {
-      const growths = list.flatMap(({ growthBytesPerHour }) => growthBytesPerHour ?? []);
-      return {
-        name,
-        bytes: sum(list.map(({ bytes }) => bytes)),
-        nodes: list.length,
-        /** undefined = unknown, or nothing grows. */
-        growthBytesPerHour: growths.length === 0 ? undefined : sum(growths),
-      };
-    })
-    .toSorted((a, b) => b.bytes - a.bytes || byText(a.name, b.name));
 }
 
 /** A stale value does not predict when a disk is full. */

@@ -150,16 +150,13 @@ describe('tables', () => {
     'values of different ages': statusView(
       [],
       [
-        {
-          ...filled(4),
-          status: {
-            ...filled(4).status,
-            conditions: [
-              condition('Degraded', 'True', { reason: 'TargetMissed', message: 'imagegc: 87 % used' }),
-            ],
-            units: [{ ...unit('imagegc', 6, 0), result: 'Short' }, unit('containergc', 1, 0)],
-          },
-        },
+        report('node-4', {
+          ...filled(4).status,
+          conditions: [
+            condition('Degraded', 'True', { reason: 'TargetMissed', message: 'imagegc: 87 % used' }),
+          ],
+          units: [{ ...unit('imagegc', 6, 0), result: 'Short' }, unit('containergc', 1, 0)],
+        }),
       ],
     ),
     'problems of the installation': of(broken),
@@ -243,8 +240,8 @@ describe('problems', () => {
     ];
     return { ...one, metadata: { name, ...one.metadata, managedFields } };
   };
-  const underNew = { policy: { name: 'a', observedGeneration: 2, mode: 'Enforce' } } as const;
-  const underOld = { policy: { name: 'a', observedGeneration: 1, mode: 'Enforce' } } as const;
+  const under = (name: string, observedGeneration = 2) =>
+    ({ policy: { name, observedGeneration, mode: 'Enforce' } }) as const;
 
   test('nodes that are not ready, or under pressure by their taints, worst first', () => {
     const state = { ...nodes[0], ready: false, taintKeys: ['node.kubernetes.io/memory-pressure'] };
@@ -280,7 +277,11 @@ describe('problems', () => {
     const reasonsAfter = (minutes: number): readonly string[] => {
       const [first, second] = nodes;
       const joined = { ...second, readyChangedAtMs: now.getTime() - minutes * 60_000 };
-      const facts = { policies: [policy('a', behind)], reports: [report('node-1', underNew)], installation };
+      const facts = {
+        policies: [policy('a', behind)],
+        reports: [report('node-1', under('a'))],
+        installation,
+      };
       return viewOf({ ...facts, nodes: [first, joined] }, now).trouble.map(({ reason }) => reason);
     };
     expect([4.9, 5].map(reasonsAfter)).toEqual([[], ['NodesBehind']]);
@@ -336,34 +337,23 @@ describe('problems', () => {
     [
       'no nodes whose agents reported just before another policy was deleted, or this one changed',
       [policy('a', behind)],
-      [
-        report('node-1', { policy: { name: 'deleted', observedGeneration: 2, mode: 'Enforce' } }),
-        report('node-2', underOld),
-      ],
+      [report('node-1', under('deleted')), report('node-2', under('a', 1))],
       [],
     ],
     [
       'nodes whose last report is older than a change can be',
       [policy('a', behind)],
       [
-        report('node-1', {
-          reportTime: minutesAgo(6),
-          policy: { name: 'deleted', observedGeneration: 2, mode: 'Enforce' },
-        }),
-        report('node-2', {
-          reportTime: minutesAgo(6),
-          policy: { name: 'a', observedGeneration: 2, mode: 'Enforce' },
-        }),
+        report('node-1', { reportTime: minutesAgo(6), ...under('deleted') }),
+        report('node-2', { reportTime: minutesAgo(6), ...under('a') }),
       ],
       ['GCPolicy a: NodesBehind'],
     ],
     [
       'parts of a policy that match nothing, by its condition',
-      [
-        policy('a', { conditions: [condition('Accepted', 'True', { reason: 'SelectsNothing' })] }),
-        policy('b', { conditions: [condition('Accepted', 'True', { reason: 'MatchesNothing' })] }),
-        policy('c', { conditions: [condition('Accepted', 'True', { reason: 'Valid' })] }),
-      ],
+      ['SelectsNothing', 'MatchesNothing', 'Valid'].map((reason, i) =>
+        policy('abc'.charAt(i), { conditions: [condition('Accepted', 'True', { reason })] }),
+      ),
       [],
       ['GCPolicy a: SelectsNothing', 'GCPolicy b: MatchesNothing'],
     ],
@@ -495,16 +485,8 @@ describe('as data', () => {
       ...{ ...common, podsDeletedSince, nodes: 2, reclaimableBytes: mib },
       ...{ reclaimedBytes: 2 * mib, reclaimedSince: minutesAgo(90) },
     });
-    expect(statusView(policies, undefined)).toMatchObject({
-      totals: {
-        ...common,
-        nodes: 5,
-        reclaimableBytes: 7 * mib,
-        reclaimedBytes: 8 * mib,
-        reclaimedSince: null,
-      },
-      nodes: null,
-    });
+    const sums = { nodes: 5, reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib, reclaimedSince: null };
+    expect(statusView(policies, undefined)).toMatchObject({ totals: { ...common, ...sums }, nodes: null });
   });
 
   test('the bytes of a policy are those of its own nodes, else of its status, else none', () => {
