@@ -48,7 +48,7 @@ export function installationProblems(
     ...(hasNoController ? [noController(agents)] : []),
     ...(isWholeCluster ? noAgents(found) : []),
     ...controllers.flatMap((one) => ofController(one, found, now)),
-    ...agents.flatMap((one) => [...ofAgents(one, found, now), ...unpinned(one, found)]),
+    ...agents.flatMap((one) => [...ofWorkload(one, found, now), ...unpinned(one, found)]),
     ...severalAgents(agents),
   ];
 }
@@ -64,7 +64,7 @@ function severalAgents(agents: readonly Workload[]): readonly Problem[] {
     const isOne = ({ namespace, instance }: Workload): boolean =>
       namespace === first?.namespace && instance === first.instance;
     if (last === undefined || same.every(isOne)) return [];
-    const names = same.map(({ namespace, name }) => `${namespace}/${name}`);
+    const names = same.map(fullName);
     const message =
       'Agents of several releases run on the same nodes: each removes as many images per pass as the policy permits, and they overwrite the report and the state of the node.';
     const command = upgrade(last, '--set agent.enabled=false');
@@ -128,64 +128,52 @@ function noAgents({ controllers = [], agents }: Installation): readonly Problem[
 }
 
 function ofController(controller: Controller, found: Installation, now: Date): readonly Problem[] {
-  const { namespace, name, desired, ready, lease, createdTime } = controller;
-  const names = [`${namespace}/${name}`];
+  const { namespace, name, desired, lease, createdTime, waitsFor } = controller;
+  const common = { kind: 'Controller', names: [fullName(controller)] } as const;
   if (desired === 0) {
     const command = `kubectl -n ${namespace} scale deployment ${name} --replicas=1`;
     const message = 'The Deployment is scaled to 0: no pod is removed.';
-    return [{ kind: 'Controller', names, reason: 'ScaledToZero', message, command }];
+    return [{ ...common, reason: 'ScaledToZero', message, command }];
   }
-  const refused = withoutRights(controller, found);
-  if (refused.length > 0) return refused;
-  const pods = podsOf(found, controller);
-  const causes = ready < desired ? groupedCauses(controller, pods, found, now) : [];
-  const troubles = causes.map(({ cause }) => ({ ...cause, kind: 'Controller' as const, names }));
-  if (troubles.length > 0) return troubles;
-  if (isLed(controller) !== false || isStarting(controller, now)) return [];
-  if (controller.waitsFor !== undefined) return [anotherActs(controller, controller.waitsFor)];
+  const problems = ofWorkload(controller, found, now);
+  if (problems.length > 0 || isLed(controller) !== false || isStarting(controller, now)) return problems;
+  if (waitsFor !== undefined) {
+    const message = `The controller of another release acts in this cluster (${waitsFor} holds the Lease kube-system/gc.dustpan.dev); this one waits, and deletes nothing. Agents of both releases work, on the same nodes too.`;
+    const command = upgrade(controller, '--set controller.enabled=false');
+    return [{ ...common, reason: 'AnotherReleaseActs', message, command }];
+  }
   const since = typeof lease === 'object' ? lease.renewedTime : createdTime;
   const message =
     lease === 'off'
       ? 'No controller is ready: no pod is removed.'
       : 'No controller holds the Lease: no pod is removed.';
   const command = `kubectl -n ${namespace} logs deployment/${name} --tail=20`;
-  return [{ kind: 'Controller', names, reason: 'NoLeader', message, command, since }];
+  return [{ ...common, reason: 'NoLeader', message, command, since }];
 }
 
-function anotherActs(controller: Controller, other: string): Problem {
-  const { namespace, name } = controller;
-  return {
-    kind: 'Controller',
-    names: [`${namespace}/${name}`],
-    reason: 'AnotherReleaseActs',
-    message: `The controller of another release acts in this cluster (${other} holds the Lease kube-system/gc.dustpan.dev); this one waits, and deletes nothing. Agents of both releases work, on the same nodes too.`,
-    command: upgrade(controller, '--set controller.enabled=false'),
-  };
-}
-
-function ofAgents(agents: Workload, found: Installation, now: Date): readonly Problem[] {
-  const { namespace, name, desired, ready } = agents;
-  const refused = withoutRights(agents, found);
-  if (refused.length > 0) return refused;
-  const causes = ready < desired ? groupedCauses(agents, podsOf(found, agents), found, now) : [];
-  return causes.map(({ cause, nodes }) => ({
+/** Missing rights, else the causes for which pods are missing or not ready. */
+function ofWorkload(workload: Workload, found: Installation, now: Date): readonly Problem[] {
+  const refused = withoutRights(workload, found);
+  if (refused.length > 0 || workload.ready >= workload.desired) return refused;
+  return groupedCauses(workload, found, now).map(({ cause, nodes }) => ({
     ...cause,
-    kind: 'Agent' as const,
-    names: nodes.length > 0 ? nodes : [`${namespace}/${name}`],
+    kind: kindOf(workload),
+    names: nodes.length > 0 ? nodes : [fullName(workload)],
   }));
 }
 
+const fullName = ({ namespace, name }: Workload): string => `${namespace}/${name}`;
+const kindOf = ({ kind }: Workload) => (kind === 'Deployment' ? 'Controller' : 'Agent');
+
 function withoutRights(workload: Workload, found: Installation): readonly Problem[] {
-  const { namespace, serviceAccount, name } = workload;
   const lacked = lackedBy(workload, found);
   if (!lacked.some(isIndispensable)) return [];
   const texts = new Set(lacked.map(rightText));
-  const kind = workload.kind === 'Deployment' ? 'Controller' : 'Agent';
-  const names = [`${namespace}/${name}`];
-  const message = `Its ServiceAccount ${serviceAccount} may not ${[...texts].join(', ')}.`;
+  const common = { kind: kindOf(workload), names: [fullName(workload)], reason: 'MissingRights' } as const;
+  const message = `Its ServiceAccount ${workload.serviceAccount} may not ${[...texts].join(', ')}.`;
   // The chart's roles were changed by somebody else, who now owns their fields.
   const values = '--set rbac.create=true --force-conflicts # Helm 3: without --force-conflicts';
-  return [{ kind, names, reason: 'MissingRights', message, command: upgrade(workload, values) }];
+  return [{ ...common, message, command: upgrade(workload, values) }];
 }
 
 const lackedBy = (
@@ -232,20 +220,17 @@ function unpinned(agents: Workload, { admissionPolicies }: Installation): readon
   return [{ kind: 'AdmissionPolicy', names, reason: 'AdmissionPolicyMissing', message, command }];
 }
 
-const podsOf = ({ pods }: Installation, workload: Workload): readonly OwnPod[] =>
-  pods.filter(
-    ({ namespace, instance, component }) =>
-      namespace === workload.namespace &&
-      instance === workload.instance &&
-      component === componentOf(workload),
-  );
-
 const componentOf = ({ kind }: Workload): string => (kind === 'Deployment' ? 'controller' : 'agent');
 
 type Cause = Pick<Problem, 'reason' | 'message' | 'command' | 'since'>;
 
 /** The causes for which pods of a workload are missing or not ready, with their nodes. */
-function groupedCauses(workload: Workload, pods: readonly OwnPod[], found: Installation, now: Date) {
+function groupedCauses(workload: Workload, found: Installation, now: Date) {
+  const { namespace, instance } = workload;
+  const pods = found.pods.filter(
+    (pod) =>
+      pod.namespace === namespace && pod.instance === instance && pod.component === componentOf(workload),
+  );
   const waiting = pods
     .filter(({ ready }) => !ready)
     .map((pod) => ({ cause: causeOfPod(pod, workload, found), pod }))
