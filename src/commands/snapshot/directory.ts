@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import paths, { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
-import { nodeFiles } from '../../snapshot/file-names.ts';
+import { clusterFiles, nodeFiles } from '../../snapshot/file-names.ts';
 import { UsageError } from '../../process/exit.ts';
-import { snapshotLists, type SnapshotPods } from './kinds.ts';
+import type { SnapshotPods } from './kinds.ts';
 
 interface SnapshotPlace {
   /** As on the command line. */
@@ -120,12 +120,12 @@ async function contentsOf(path: string): Promise<readonly string[] | undefined> 
 
 /** When the snapshot was taken, and which pods it has. */
 const recordFile = 'snapshot';
-const clusterFiles: ReadonlySet<string> = new Set([recordFile, ...snapshotLists.map(({ name }) => name)]);
+const filesOfCluster: ReadonlySet<string> = new Set([recordFile, ...clusterFiles]);
 const filesOfNode: ReadonlySet<string> = new Set(nodeFiles);
 
 /** The first file that no snapshot has, and that must not be lost by mistake. */
 async function foreignFile(path: string, names: readonly string[]): Promise<string | undefined> {
-  const foreign = names.find((name) => name !== 'nodes' && !isPart(name, clusterFiles));
+  const foreign = names.find((name) => name !== 'nodes' && !isPart(name, filesOfCluster));
   if (foreign !== undefined || !names.includes('nodes')) return foreign;
   for (const node of await readdir(join(path, 'nodes'))) {
     const within = await readdir(join(path, 'nodes', node)).catch(() => ['']);

@@ -24,7 +24,7 @@ import type { Connected } from '../../process/connect.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './crictl.ts';
+import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from '../../snapshot/crictl.ts';
 import { logListingJson, logsJson } from './logs.ts';
 import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.ts';
 

@@ -46,9 +46,6 @@ const podAnnotations: ReadonlySet<string> = new Set([
   SKIP_HOLD_ANNOTATION,
 ]);
 
-/** Annotations of pods and sandboxes that a snapshot keeps. */
-export const keptPodAnnotations: Pick = texts((name) => podAnnotations.has(name));
-
 /** A finished pod whose status does not have a possible finish time has the time of its phase, from its managedFields. */
 function podObject(): Pick {
   const pick = objectOf({ spec: podSpec(), status: podStatus });
@@ -69,7 +66,7 @@ function metadata(): Pick {
   return fields({
     ...named('name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'),
     ...named('deletionTimestamp', 'deletionGracePeriodSeconds', 'labels', 'finalizers'),
-    annotations: (value) => keptPodAnnotations(value),
+    annotations: texts((name) => podAnnotations.has(name)),
     ownerReferences: each(fields(named('apiVersion', 'kind', 'name', 'uid', 'controller'))),
   });
 }

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
+import { toContainer, toSandbox } from '../../../src/cri/convert.ts';
+import { Container, PodSandbox } from '../../../src/cri/gen/cri.ts';
 import {
   containersJson,
+  containersOf,
   imagesJson,
+  imagesOf,
   infoJson,
   sandboxesJson,
-} from '../../../../src/commands/snapshot/crictl.ts';
-import { containersOf, imagesOf, sandboxesOf, sandboxImageOf } from '../../../../src/snapshot/crictl.ts';
-import { Field } from '../../../../src/snapshot/field.ts';
-import { container, image, sandbox } from '../../../fakes/runtime.ts';
+  sandboxesOf,
+  sandboxImageOf,
+} from '../../../src/snapshot/crictl.ts';
+import { Field } from '../../../src/snapshot/field.ts';
+import { container, image, sandbox } from '../../fakes/runtime.ts';
 
 const secret = 'hunter2';
 const field = (value: object): Field => new Field('x.json', '', JSON.parse(JSON.stringify(value)));
@@ -50,13 +55,12 @@ test('does not write annotations and labels of users, nor the commands of hooks'
     'kubectl.kubernetes.io/last-applied-configuration': secret,
     'example.com/token': secret,
     'io.kubernetes.container.preStopHandler': `{"exec":{"command":["${secret}"]}}`,
-    'io.kubernetes.container.restartCount': secret.repeat(100),
     'kubernetes.io/config.source': 'api',
   };
   const labels = { 'example.com/pass': secret };
   const text = JSON.stringify([
-    containersJson([container('c', { annotations, labels })], new Map()),
-    sandboxesJson([sandbox('p', { annotations, labels })]),
+    containersJson([toContainer(Container.fromPartial({ annotations, labels }))], new Map()),
+    sandboxesJson([toSandbox(PodSandbox.fromPartial({ annotations, labels }))]),
   ]);
   expect(text).not.toContain(secret);
   expect(text).toContain('"kubernetes.io/config.source":"api"');
