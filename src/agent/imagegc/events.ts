@@ -33,18 +33,9 @@ export const invalidCapacityMessage = 'invalid capacity 0 on image filesystem';
 export const imageGcFailed = (node: ObjectRef, message: string): EventSpec =>
   warning(node, 'ImageGCFailed', message);
 
-/** Every removable image was removed and usage is still above the low threshold: the kubelet's words, then the disk usage. */
-export function freeDiskSpaceFailed(
-  node: ObjectRef,
-  message: string,
-  usage: DiskUsage | undefined,
-): EventSpec {
-  return warning(
-    node,
-    'FreeDiskSpaceFailed',
-    usage === undefined ? message : `${message} ${usageText(usage)}`,
-  );
-}
+/** Every removable image was removed and usage is still above the low threshold: the kubelet's words, then the disk usage, unless it is unknown. */
+export const freeDiskSpaceFailed = (node: ObjectRef, message: string, measured: Measured): EventSpec =>
+  warning(node, 'FreeDiskSpaceFailed', [message, ...usageText(measured)].join(' '));
 
 type Shortage = Pick<ImageGcPlan, 'crossed' | 'wantedBytes' | 'wantedInodes'>;
 
@@ -80,23 +71,7 @@ function insufficient(unit: SpaceUnit, disk: DiskSpace | undefined): string {
   return `Insufficient free ${what} on the node's image filesystem${used ?? ''}.`;
 }
 
-/** Usage of the image file system in bytes; image sizes are those that the runtime reports. */
-interface DiskUsage {
-  readonly usedBytes: number;
-  readonly capacityBytes: number;
-  /** Kept images by reason, largest first. */
-  readonly images: readonly {
-    readonly reason: ImageDecision['reason'];
-    readonly count: number;
-    readonly bytes: number;
-  }[];
-  /** undefined = unknown. */
-  readonly writableLayerBytes: number | undefined;
-  readonly logBytes: number | undefined;
-  /** Used by anything else. */
-  readonly restBytes: number;
-}
-
+/** What uses the image file system; undefined = unknown. */
 interface Measured {
   readonly kept: readonly ImageDecision[];
   readonly disk: DiskSpace | undefined;
@@ -104,37 +79,23 @@ interface Measured {
   readonly logBytes: number | undefined;
 }
 
-/** Sums up the usage of the image file system; undefined = the disk is unknown. */
-export function diskUsage({ kept, disk, stats, logBytes }: Measured): DiskUsage | undefined {
-  if (!hasCapacity(disk)) return undefined;
+/** Sums up the usage of the image file system in bytes: kept images by reason, largest first, and what else is known of it. */
+function usageText({ kept, disk, stats, logBytes }: Measured): readonly string[] {
+  if (!hasCapacity(disk)) return [];
   const { capacityBytes, availableBytes } = disk;
   const usedBytes = Math.max(0, capacityBytes - availableBytes);
-  const writableLayerBytes = stats?.reduce((sum, layer) => sum + (layer.writableLayerBytes ?? 0), 0);
-  const explained = bytesOf(kept) + (writableLayerBytes ?? 0) + (logBytes ?? 0);
-  return {
-    usedBytes,
-    capacityBytes,
-    images: byReason(kept),
-    writableLayerBytes,
-    logBytes,
-    restBytes: Math.max(0, usedBytes - explained),
-  };
-}
-
-function byReason(kept: readonly ImageDecision[]): DiskUsage['images'] {
-  return [...Map.groupBy(kept, ({ reason }) => reason)]
-    .map(([reason, images]) => ({ reason, count: images.length, bytes: bytesOf(images) }))
-    .toSorted((a, b) => b.bytes - a.bytes);
-}
-
-function usageText({ images, ...disk }: DiskUsage): string {
+  const layerBytes = stats?.reduce((sum, layer) => sum + (layer.writableLayerBytes ?? 0), 0);
+  const explained = bytesOf(kept) + (layerBytes ?? 0) + (logBytes ?? 0);
+  const images = [...Map.groupBy(kept, ({ reason }) => reason)].toSorted(
+    ([, a], [, b]) => bytesOf(b) - bytesOf(a),
+  );
   const parts = [
-    ...images.map(({ reason, count, bytes }) => `images ${reason} ${sizeText(bytes)} (${count})`),
-    `writable layers ${sizeOrUnknown(disk.writableLayerBytes)}`,
-    `logs ${sizeOrUnknown(disk.logBytes)}`,
-    `rest ${sizeText(disk.restBytes)}`,
+    ...images.map(([reason, of]) => `images ${reason} ${sizeText(bytesOf(of))} (${of.length})`),
+    `writable layers ${sizeOrUnknown(layerBytes)}`,
+    `logs ${sizeOrUnknown(logBytes)}`,
+    `rest ${sizeText(Math.max(0, usedBytes - explained))}`,
   ];
-  return `Used: ${sizeText(disk.usedBytes)} of ${sizeText(disk.capacityBytes)}: ${parts.join(', ')}.`;
+  return [`Used: ${sizeText(usedBytes)} of ${sizeText(capacityBytes)}: ${parts.join(', ')}.`];
 }
 
 const sizeOrUnknown = (bytes: number | undefined): string =>

@@ -10,16 +10,17 @@ import type { HeldImages } from '../../gc/hold.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
+import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import { LateRemovals } from '../../gc/late-removals.ts';
 import { passReport, type Reporting, type LastRemoved } from '../../gc/pass.ts';
 import type { ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import { momentOf, PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { RemoverContext } from '../context.ts';
 import { countError, imageFailures, recordLateImage, removeImages, type PlannedRemovals } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
-import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
+import { freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory } from './facts.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
@@ -67,21 +68,24 @@ interface ImageRelief extends Relief {
 export class ImageGcManager {
   readonly #deps: ImageGcDeps;
   #state: AgentState | undefined;
-  /** When the images were last recorded, or the state was about to be read. */
-  #recorded: Moment | undefined;
+  /** From one observation of the images to the next. */
+  readonly #passClock: PassClock;
+  readonly #reporting: Reporting;
   #failedInARow = 0;
   readonly #failures = imageFailures();
   readonly #late: LateRemovals<ImageRemoval>;
   /** Patterns of nodes.imageGC.remove that have matched an image. */
   #matched: ReadonlySet<string> = new Set();
   /** `rulesId` of the policy whose hold was recorded last. */
-  #heldOf: string | undefined;
+  readonly #held = new Changed<string>();
   /** The images that the last pass has left; undefined = they could not be listed. */
   inventory: ImageInventory | undefined;
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
     this.#late = new LateRemovals(deps.clock);
+    this.#passClock = new PassClock(deps.clock);
+    this.#reporting = { unit: 'imagegc', metrics: deps.metrics, log: deps.log };
   }
 
   get lastRemoved(): LastRemoved['images'] {
@@ -106,7 +110,7 @@ export class ImageGcManager {
     requested: ImageRelief | undefined,
     signal: AbortSignal,
   ): Promise<Outcome & Pick<Executed, 'plan' | 'results'>> {
-    const { clock, metrics, own, log, onPass } = this.#deps;
+    const { clock, log, onPass } = this.#deps;
     const governance = this.#deps.governance();
     const relief = reliefBy(governance, requested);
     const rule = nodeRule(governance, 'imageGC');
@@ -114,8 +118,7 @@ export class ImageGcManager {
     const demands = relief === undefined ? [] : [relief];
     const plan = planImageGc(observed.facts, { governance, now: observed.now, demands });
     const { state, usedPercent, usedInodesPercent } = plan;
-    showPlan(metrics, 'imagegc', imageGcReasons, { due: plan.removals, kept: plan.kept });
-    showSpace(own, plan);
+    this.#show(plan);
     log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
     const results =
       rule.kind === 'governed' ? await this.#act({ ...observed, ...rule, plan, relief }, signal) : undefined;
@@ -142,6 +145,13 @@ export class ImageGcManager {
     return { ...outcome, plan, results };
   }
 
+  /** undefined = the node could not be observed. */
+  #show(plan: ImageGcPlan | undefined): void {
+    const { metrics, own } = this.#deps;
+    showPlan(metrics, 'imagegc', imageGcReasons, plan && { due: plan.removals, kept: plan.kept });
+    showSpace(own, plan);
+  }
+
   /** Observes the node. When a listing fails, reports and ends the pass. */
   async #observePass(rule: Rule, gone: PlannedContainers, signal: AbortSignal): Promise<Observed> {
     const { clock, onPass } = this.#deps;
@@ -161,8 +171,7 @@ export class ImageGcManager {
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('observe');
-      showPlan(this.#deps.metrics, 'imagegc', imageGcReasons);
-      showSpace(this.#deps.own, undefined);
+      this.#show(undefined);
       const message = errorLine(err);
       if (rule.kind === 'governed') this.#fail(message);
       const report = passReport({ unit: 'imagegc', at: clock.now(), result: 'Failed', message }, undefined);
@@ -174,8 +183,7 @@ export class ImageGcManager {
 
   /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
   async #observe(gone: PlannedContainers, signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'>> {
-    const { runtime, pods: readPods, clock, own, periodMs } = this.#deps;
-    this.#recorded ??= momentOf(clock);
+    const { runtime, pods: readPods, own, periodMs } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
     const sandboxImage = await runtime.sandboxImage(signal);
@@ -185,11 +193,8 @@ export class ImageGcManager {
     const mounts = await this.#deps.mounts.read(all, signal);
     const mounted = containers.flatMap(({ id }) => mounts.get(id) ?? []);
     const pods = readPods();
-    const at = momentOf(clock);
-    const jumpedMs = jumpMs(this.#recorded, at);
-    const gapMs = at.monotonicMs - this.#recorded.monotonicMs;
-    this.#recorded = at;
-    const now = new Date(at.wallMs);
+    const { began, jumpedMs, gapMs } = this.#passClock.begin();
+    const now = new Date(began.wallMs);
     const { state, repulled } = observeImages(afterGap(before, gapMs, periodMs), {
       images: listed,
       containers,
@@ -202,7 +207,7 @@ export class ImageGcManager {
     this.#late.settle(
       (id) => state.images.has(id),
       (removal) => {
-        recordLateImage(removal, { reporting: this.#reporting(), own });
+        recordLateImage(removal, { reporting: this.#reporting, own });
         this.#removed(removal);
       },
     );
@@ -229,6 +234,7 @@ export class ImageGcManager {
   }
 
   async #load(signal: AbortSignal): Promise<AgentState> {
+    this.#passClock.begin();
     const reading = await this.#deps.state.read(signal);
     if (reading.kind === 'read') return resumeState(reading.state, this.#deps.clock.now());
     if (reading.kind === 'startOver')
@@ -253,7 +259,7 @@ export class ImageGcManager {
   async #act(planned: PlannedRemovals, signal: AbortSignal): Promise<RemovalResults | undefined> {
     const deps = {
       ...this.#deps,
-      reporting: this.#reporting(),
+      reporting: this.#reporting,
       failures: this.#failures,
       late: this.#late,
       observe: (during: AbortSignal) => this.#observe(noContainers, during),
@@ -284,8 +290,8 @@ export class ImageGcManager {
     if (pass.diskTrouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
     if (isExhausted) {
       this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little space');
-      const usage = await this.#diskUsage(pass, signal);
-      this.#record((node) => freeDiskSpaceFailed(node, message, usage));
+      const measured = await this.#measuredUsage(pass, signal);
+      this.#record((node) => freeDiskSpaceFailed(node, message, measured));
     }
     if (result === 'Failed' || isExhausted) this.#fail(message);
     else if (result !== 'Unknown') this.#failedInARow = 0;
@@ -293,23 +299,22 @@ export class ImageGcManager {
 
   /** One Event for each set of rules. */
   #recordHold(policy: Policy, held: HeldImages | undefined): void {
-    if (held === undefined || policy.rulesId === this.#heldOf) return;
-    this.#record((node) => holding(node, policy, held));
-    this.#heldOf = policy.rulesId;
+    if (held !== undefined && this.#held.added([policy.rulesId]).size > 0)
+      this.#record((node) => holding(node, policy, held));
   }
 
-  async #diskUsage(
+  async #measuredUsage(
     { plan, disk, results }: Executed,
     signal: AbortSignal,
-  ): Promise<ReturnType<typeof diskUsage>> {
+  ): Promise<Parameters<typeof freeDiskSpaceFailed>[2]> {
     const { runtime, logBytes } = this.#deps;
     const removed = removedBy(results);
-    return diskUsage({
+    return {
       kept: plan.kept.filter(({ target }) => !removed.has(target.id)),
       disk: results?.disk ?? disk,
       stats: await this.#orUnknown(runtime.containerStats(signal)),
       logBytes: await this.#orUnknown(logBytes(signal)),
-    });
+    };
   }
 
   async #orUnknown<T>(reading: Promise<T>): Promise<T | undefined> {
@@ -333,12 +338,7 @@ export class ImageGcManager {
   }
 
   #count(stage: Stage): void {
-    countError(this.#reporting(), stage);
-  }
-
-  #reporting(): Reporting {
-    const { metrics, log } = this.#deps;
-    return { unit: 'imagegc', metrics, log };
+    countError(this.#reporting, stage);
   }
 }
 

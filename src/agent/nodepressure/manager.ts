@@ -18,7 +18,7 @@ import { showPlan } from '../../gc/metrics.ts';
 import { passReport, type NodePassReport } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import { PassClock } from '../../runtime/scheduling/jump.ts';
 import type { UnitContext } from '../context.ts';
 import { nodePressureAhead } from './events.ts';
 import type {
@@ -73,8 +73,8 @@ const relieveEveryMs = 60_000;
 /** Warns before the kubelet would evict, removes containers and images for it, and requests evictions where that is not enough. */
 export class NodePressureManager {
   readonly #deps: NodePressureDeps;
-  /** When the signals were last judged. */
-  #judged: Moment | undefined;
+  /** From one judgement of the signals to the next. */
+  readonly #passClock: PassClock;
   #history: SignalHistory = new Map();
   readonly #reclaimed = new Map<DiskSignal, Reclaimed>();
   #policy: Policy | undefined;
@@ -86,6 +86,7 @@ export class NodePressureManager {
 
   constructor(deps: NodePressureDeps) {
     this.#deps = deps;
+    this.#passClock = new PassClock(deps.clock);
   }
 
   /** One pass: observe, plan, relieve, report. Rejects, after its report, when something could not be read or relieved. */
@@ -165,9 +166,7 @@ export class NodePressureManager {
 
   /** After a jump of the clock nobody knows for how long a threshold has been crossed. */
   #forgetAfterJump(): void {
-    const [before, at] = [this.#judged, momentOf(this.#deps.clock)];
-    this.#judged = at;
-    if (jumpMs(before, at) === 0) return;
+    if (this.#passClock.begin().jumpedMs === 0) return;
     this.#history = new Map();
     this.#reclaimed.clear();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
+import { freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
@@ -104,12 +104,8 @@ test('the message about a disk that is unknown has no size', () => {
 test('an Event about a full disk has its usage as far as it is known', () => {
   const node = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' };
   const { kept } = planOf({ containers: [container('a', { imageId: 'sha256:a' })] });
-  const noteOf = (over: Partial<Parameters<typeof diskUsage>[0]>) =>
-    freeDiskSpaceFailed(
-      node,
-      'Full.',
-      diskUsage({ kept, disk, stats: undefined, logBytes: undefined, ...over }),
-    ).note;
+  const noteOf = (over: Partial<Parameters<typeof freeDiskSpaceFailed>[2]>) =>
+    freeDiskSpaceFailed(node, 'Full.', { kept, disk, stats: undefined, logBytes: undefined, ...over }).note;
   expect(noteOf({ disk: undefined })).toBe('Full.');
   expect(noteOf({ logBytes: 90 })).toBe(
     'Full. Used: 8.79 KiB of 9.77 KiB: images InUse 1000 B (1), writable layers unknown, logs 90 B, rest 7.72 KiB.',
