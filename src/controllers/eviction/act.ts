@@ -74,9 +74,8 @@ function errorOf({ outcomes, stopped }: Executed<PodEviction>): Error | undefine
 class Evictor {
   readonly #deps: EvictionActDeps;
   readonly #agreed: EvictionChecks['agreed'];
-  /** Why the API server did not evict. */
-  readonly #refusals = new Map<PodEviction, Refusal>();
-  readonly #unanswered = new Set<PodEviction>();
+  /** Evictions that were requested: `evict` has recorded their results. */
+  readonly #requested = new Set<PodEviction>();
   retryAfterMs = 0;
 
   constructor(deps: EvictionActDeps, agreed: EvictionChecks['agreed']) {
@@ -95,8 +94,9 @@ class Evictor {
     const request = respectPodDisruptionBudgets
       ? evictions.evictPod(pod, gracePeriodSeconds, signal)
       : evictions.deletePod(pod, gracePeriodSeconds, signal);
+    this.#requested.add(planned);
     const outcome = await request.catch((err: unknown) => {
-      if (mayBeFulfilled(err)) this.#unanswered.add(planned);
+      this.#fail(planned, err, mayBeFulfilled(err));
       throw err;
     });
     return this.#resultOf(planned, agreed, outcome);
@@ -108,23 +108,20 @@ class Evictor {
         this.#recordEvicted(agreed);
         return { kind: 'done' };
       case 'gone':
-        return { kind: 'gone' };
+        return this.#keep(planned, 'PodGone');
       case 'changed':
-        return { kind: 'keep', reason: 'PodMoved' };
+        return this.#keep(planned, 'PodMoved');
       case 'terminating':
-        return { kind: 'keep', reason: 'Terminating' };
+        return this.#keep(planned, 'Terminating');
       case 'blocked':
-        this.#refusals.set(planned, outcome);
-        return { kind: 'keep', reason: 'BudgetBlocked' };
+        return this.#block(planned, 'BudgetBlocked', outcome);
       case 'misconfigured':
-        this.#refusals.set(planned, outcome);
         this.#count(planned, outcome.kind);
-        return { kind: 'keep', reason: 'BudgetBlocked' };
+        return this.#block(planned, 'BudgetBlocked', outcome);
       case 'forbidden':
       case 'denied':
-        this.#refusals.set(planned, outcome);
         this.#count(planned, outcome.kind);
-        return { kind: 'keep', reason: 'EvictionForbidden' };
+        return this.#block(planned, 'EvictionForbidden', outcome);
       case 'throttled':
         this.#pause(planned, outcome.retryAfterMs);
         // The next pass tries again.
@@ -148,44 +145,35 @@ class Evictor {
     log.info({ ...fieldsOf(eviction), owner }, 'evicted pod');
   }
 
-  /** Records an outcome. `evict` has recorded successful evictions, with the pod as it was then. */
+  /** Records the outcome of an eviction that was not requested. */
   record(outcome: Outcome<PodEviction>): void {
-    switch (outcome.kind) {
-      case 'done':
-        return;
-      case 'gone':
-        this.#keep(outcome.decision, 'PodGone');
-        return;
-      case 'kept':
-        this.#recordKept(outcome.decision, outcome.reason);
-        return;
-      case 'failed':
-        this.#fail(outcome.decision, outcome.error);
+    const { kind, decision } = outcome;
+    if (this.#requested.has(decision) || kind === 'done') return;
+    if (kind === 'failed') this.#fail(decision, outcome.error, false);
+    else if (kind === 'gone') this.#keep(decision, 'PodGone');
+    else if (outcome.reason !== 'EvictionForbidden') this.#keep(decision, outcome.reason);
+    else {
+      this.#count(decision, 'forbidden');
+      this.#block(decision, outcome.reason, undefined);
     }
   }
 
-  #recordKept(eviction: PodEviction, reason: Reason): void {
-    if (reason !== 'BudgetBlocked' && reason !== 'EvictionForbidden') {
-      this.#keep(eviction, reason);
-      return;
-    }
-    // The check of the right has prevented the request.
-    if (!this.#refusals.has(eviction)) this.#count(eviction, 'forbidden');
-    this.#block(eviction, reason);
-  }
-
-  #keep(eviction: PodEviction, kept: Reason): void {
+  #keep(eviction: PodEviction, reason: Reason): StepResult {
     const { metrics, log } = this.#deps;
-    this.#remember(eviction, resultOf(kept));
-    metrics.skipped.inc({ unit: 'eviction', reason: kept });
-    log.debug({ ...fieldsOf(eviction), kept }, 'keeping pod after live check');
+    this.#remember(eviction, resultOf(reason));
+    metrics.skipped.inc({ unit: 'eviction', reason });
+    log.debug({ ...fieldsOf(eviction), kept: reason }, 'keeping pod after live check');
+    return { kind: 'keep', reason };
   }
 
-  /** Records the Event once; after that the gauge of kept pods counts the pod. */
-  #block(eviction: PodEviction, reason: 'BudgetBlocked' | 'EvictionForbidden'): void {
+  /** Records the Event once; after that the gauge of kept pods counts the pod. `refusal` undefined = no eviction was tried. */
+  #block(
+    eviction: PodEviction,
+    reason: 'BudgetBlocked' | 'EvictionForbidden',
+    refusal: Refusal | undefined,
+  ): StepResult {
     const { recorder, log, wasDeferred } = this.#deps;
     const { target } = eviction;
-    const refusal = this.#refusals.get(eviction);
     const message =
       refusal === undefined || refusal.kind === 'forbidden'
         ? forbidden(eviction, refusal?.message)
@@ -200,11 +188,12 @@ class Evictor {
     const retryAfterMs =
       refusal !== undefined && 'retryAfterMs' in refusal ? refusal.retryAfterMs : undefined;
     this.#remember(eviction, { kind: 'deferred', reason, retryAfterMs });
+    return { kind: 'keep', reason };
   }
 
-  #fail(eviction: PodEviction, err: unknown): void {
+  /** `isUnanswered`: the eviction may have been fulfilled. */
+  #fail(eviction: PodEviction, err: unknown, isUnanswered: boolean): void {
     this.#count(eviction, 'error');
-    const isUnanswered = this.#unanswered.has(eviction);
     this.#remember(eviction, {
       kind: 'deferred',
       reason: 'EvictionFailed',

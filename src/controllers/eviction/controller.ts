@@ -1,6 +1,7 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
+import { Changed } from '../../gc/changed.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { momentOf } from '../../runtime/scheduling/jump.ts';
@@ -34,6 +35,8 @@ export interface EvictionDeps extends RemoverContext, Pick<EvictionActDeps, 'evi
 export class EvictionController {
   readonly #deps: EvictionDeps;
   readonly #memory = new EvictionRecord();
+  /** UIDs of the evicted pods that have not ended in time. */
+  readonly #overdue = new Changed<string>();
   #replicas: EvictionFacts['replicas'] = new Map();
   /** Whether a pass was made: the first one begins the leadership. */
   #isLeading = false;
@@ -102,20 +105,19 @@ export class EvictionController {
     const { pods, recorder, clock, own, log } = this.#deps;
     if (!pods.synced) return;
     const overdue = planOverdue(this.#memory.evicted, pods.items, clock.monotonicMs());
-    for (const one of overdue) {
-      const { namespace, name, uid, nodeName, finalizers } = one.pod;
-      recorder.record(exceededGracePeriod(one));
+    const unreported = this.#overdue.added(overdue.map(({ pod }) => pod.uid));
+    for (const late of overdue) {
+      const { namespace, name, uid, nodeName, finalizers } = late.pod;
+      if (!unreported.has(uid)) continue;
+      recorder.record(exceededGracePeriod(late));
       own.exceeded.inc();
-      const { graceSeconds } = one;
+      const { graceSeconds } = late;
       log.warn(
         { pod: { namespace, name }, uid, node: nodeName, graceSeconds, finalizers },
         'evicted pod has not ended',
       );
     }
-    this.#memory.addOverdue(
-      overdue.map(({ pod }) => pod.uid),
-      pods.items,
-    );
+    this.#memory.forgetEvicted(pods.items);
   }
 
   #seesAll(): boolean {

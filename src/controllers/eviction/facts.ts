@@ -181,8 +181,6 @@ export interface Evicted {
   readonly atMs: number;
   /** undefined = the pod's own. */
   readonly requestedGraceSeconds: number | undefined;
-  /** Whether an Event has reported that the pod has not ended in time. */
-  readonly isReported: boolean;
 }
 
 export interface Deferral {

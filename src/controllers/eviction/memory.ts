@@ -61,11 +61,12 @@ export class EvictionRecord implements EvictionMemory {
     const tries = result.kind === 'deferred' ? this.triesBefore(uid, result.reason) + 1 : 0;
     this.deferred.delete(uid);
     switch (result.kind) {
-      case 'evicted': {
-        const { requestedGraceSeconds } = result;
-        this.evicted.set(uid, { atMs: at.monotonicMs, requestedGraceSeconds, isReported: false });
+      case 'evicted':
+        this.evicted.set(uid, {
+          atMs: at.monotonicMs,
+          requestedGraceSeconds: result.requestedGraceSeconds,
+        });
         return;
-      }
       case 'critical':
         this.critical.add(uid);
         return;
@@ -110,9 +111,8 @@ export class EvictionRecord implements EvictionMemory {
     });
   }
 
-  /** An Event has reported that these evicted pods have not ended. Forgets the evicted pods that are gone. */
-  addOverdue(uids: readonly string[], pods: ReadonlyMap<string, unknown>): void {
-    change(this.evicted, uids, (evicted) => ({ ...evicted, isReported: true }));
+  /** Forgets the evicted pods that are gone. */
+  forgetEvicted(pods: ReadonlyMap<string, unknown>): void {
     forget(this.evicted, (_, uid) => !pods.has(uid));
   }
 
@@ -123,7 +123,7 @@ export class EvictionRecord implements EvictionMemory {
   }
 
   /**
-   * Forgets pods that are gone or that no report requests any more (`addOverdue` forgets evicted ones), owners that lost no pod for two hours, and
+   * Forgets pods that are gone or that no report requests any more (`forgetEvicted` forgets evicted ones), owners that lost no pod for two hours, and
    * nodes that have been without pressure for ten minutes.
    */
   forgetOthers(

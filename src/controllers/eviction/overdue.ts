@@ -21,15 +21,15 @@ const graceFactor = 1.5;
 /** The API server's default; used only until the cache shows the grace of the pod. */
 const defaultGraceSeconds = 30;
 
-/** Returns the evicted pods that have not ended after 1.5 times their grace, at least 10 s, and have not been reported yet. */
+/** Returns the evicted pods that have not ended after 1.5 times their grace, at least 10 s. */
 export function planOverdue(
   evicted: EvictionMemory['evicted'],
   pods: ReadonlyMap<string, EvictedPod>,
   monotonicMs: number,
 ): readonly OverduePod[] {
-  return [...evicted].flatMap(([uid, { atMs, requestedGraceSeconds, isReported }]) => {
+  return [...evicted].flatMap(([uid, { atMs, requestedGraceSeconds }]) => {
     const pod = pods.get(uid);
-    if (pod === undefined || isReported || isFinished(pod)) return [];
+    if (pod === undefined || isFinished(pod)) return [];
     const graceSeconds = pod.deletionGracePeriodSeconds ?? requestedGraceSeconds ?? defaultGraceSeconds;
     const elapsedMs = monotonicMs - atMs;
     const isOverdue = elapsedMs > Math.max(leastMs, graceSeconds * 1000 * graceFactor);

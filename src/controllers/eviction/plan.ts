@@ -10,7 +10,7 @@ import {
 } from '../../api/local-storage.ts';
 import { hasKeepLabel, isNamed } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
+import type { NodesPolicy } from '../../api/policy/policy.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
@@ -92,28 +92,25 @@ const fullnessOf = ({ request }: RequestedPod): number => fullness(request.obser
 
 function decide(
   target: RequestedPod,
-  governor: Governor | KeptBecause,
+  governed: Governed | KeptBecause,
   facts: EvictionFacts & Given,
 ): EvictionDecision {
-  if ('reason' in governor) return keep(target, governor);
-  const ruled = ruledBy(target.request, governor.nodes);
+  if ('reason' in governed) return keep(target, governed);
+  const { policy, nodes } = governed;
+  const ruled = ruledBy(target.request, nodes);
   if (ruled === undefined) return keep(target, { reason: 'PolicyChanged' });
   const pod = facts.pods.get(target.uid);
   if (pod === undefined) return keep(target, { reason: 'PodGone' });
-  const kept =
-    judgePod(pod, target, facts) ??
-    judgeExclusion(target, governor.nodes) ??
-    judgeRequest(target.request, ruled, facts) ??
-    judgeMemory(target.uid, facts, facts);
-  if (kept !== undefined) return keep(target, kept);
+  const because = judgePod(pod, target, facts) ?? judgeRequest(target, nodes, ruled, facts);
+  if (because !== undefined) return keep(target, because);
   const replica = replicaOf(pod, facts.replicas);
-  const pace = paceOf(replica, governor.policy, facts);
+  const pace = paceOf(replica, policy, facts);
   if (pace !== undefined) return keep(target, { reason: 'PacingLimit', pace });
   return {
     unit: unitOf(target),
     verdict: 'Evict',
     reason: target.request.signal,
-    policy: governor.policy,
+    policy,
     target: { ...target, ...replica, rule: ruled.manner, createdAtMs: pod.createdAtMs },
     eligibleAt: undefined,
     bytes: undefined,
@@ -160,37 +157,35 @@ const keep = (target: RequestedPod, kept: KeptBecause): KeptPod => ({
   ...kept,
 });
 
-interface Governor {
-  readonly policy: Policy;
-  readonly nodes: NodesPolicy;
-}
+type Governed = Extract<NodeGovernance, { kind: 'governed' }>;
 
 /** The policy that governs the node, by its cached labels. If the report names another policy or generation, the pod is kept. */
-function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | KeptBecause {
+function governorOf(report: RequestingNode, governance: NodeGovernance): Governed | KeptBecause {
   if (governance.kind === 'keep') {
     const { reason } = governance;
     if (reason === 'KeepMarked') return { reason, on: `node ${report.name}` };
     return { reason: reason === 'NodeUnknown' ? reason : 'PolicyChanged' };
   }
-  const { policy, nodes } = governance;
-  if (policy.mode !== 'Enforce') return { reason: 'PolicyChanged' };
+  const { mode, uid, generation } = governance.policy;
   // The limit may come from an older version of the policy.
-  if (report.policyUid !== policy.uid || report.policyGeneration !== policy.generation)
-    return { reason: 'PolicyChanged' };
-  return { policy, nodes };
+  const isSame = report.policyUid === uid && report.policyGeneration === generation;
+  return mode === 'Enforce' && isSame ? governance : { reason: 'PolicyChanged' };
 }
 
 /** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
-function judgePod(pod: KnownPod, target: RequestedPod, facts: EvictionFacts): KeptBecause | undefined {
-  if (!isRequested(pod, target) || pod.nodeName !== target.node) return { reason: 'PodMoved' };
-  return judgeLabels(pod, facts) ?? judgeLife(pod, facts);
-}
-
-function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): KeptBecause | undefined {
-  const kept = judgeNamespace(pod.namespace, namespaces);
-  if (kept !== undefined) return kept;
+function judgePod(
+  pod: KnownPod,
+  { namespace, name, node }: RequestedPod,
+  { namespaces, memory }: EvictionFacts,
+): KeptBecause | undefined {
+  if (pod.namespace !== namespace || pod.name !== name || pod.nodeName !== node)
+    return { reason: 'PodMoved' };
+  const because = judgeNamespace(namespace, namespaces);
+  if (because !== undefined) return because;
   if (hasKeepLabel(pod)) return { reason: 'KeepMarked', on: 'the pod' };
-  return memory.critical.has(pod.uid) ? { reason: 'CriticalPod' } : undefined;
+  if (memory.critical.has(pod.uid)) return { reason: 'CriticalPod' };
+  if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return { reason: 'Terminating' };
+  return isFinished(pod) ? { reason: 'Finished' } : undefined;
 }
 
 /** Why the namespace forbids every eviction; undefined = it does not. Agents cannot read namespaces. */
@@ -203,40 +198,21 @@ export function judgeNamespace(
   return hasKeepLabel(namespace) ? { reason: 'KeepMarked', on: `namespace ${name}` } : undefined;
 }
 
-function judgeLife(pod: KnownPod, { memory }: EvictionFacts): KeptBecause | undefined {
-  if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return { reason: 'Terminating' };
-  return isFinished(pod) ? { reason: 'Finished' } : undefined;
-}
-
-const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean =>
-  pod.namespace === namespace && pod.name === name;
-
-const judgeExclusion = (
-  { namespace }: RequestedPod,
-  { excludeNamespaces }: NodesPolicy,
-): KeptBecause | undefined =>
-  isNamed(excludeNamespaces, namespace) ? { reason: 'NamespaceExcluded' } : undefined;
-
 function judgeRequest(
-  { observedAtMs }: EvictionRequest,
+  { uid, namespace, request }: RequestedPod,
+  { excludeNamespaces }: NodesPolicy,
   { isMet }: Ruled,
-  { now }: Given,
+  { memory, now, monotonicMs }: EvictionFacts & Given,
 ): KeptBecause | undefined {
-  if (!isFresh(observedAtMs, now)) return { reason: 'RequestStale' };
-  return isMet ? undefined : { reason: 'PolicyChanged' };
+  if (isNamed(excludeNamespaces, namespace)) return { reason: 'NamespaceExcluded' };
+  if (!isFresh(request.observedAtMs, now)) return { reason: 'RequestStale' };
+  if (!isMet) return { reason: 'PolicyChanged' };
+  const deferral = memory.deferred.get(uid);
+  return deferral !== undefined && monotonicMs < deferral.untilMs ? { reason: deferral.reason } : undefined;
 }
 
 /** Whether a measurement of that time, Unix milliseconds, is still current. */
 export function isFresh(observedAtMs: number, now: Date): boolean {
   const ageMs = now.getTime() - observedAtMs;
   return ageMs <= staleAfterMs && ageMs >= -futureMs;
-}
-
-function judgeMemory(
-  uid: string,
-  { memory }: EvictionFacts,
-  { monotonicMs }: Given,
-): KeptBecause | undefined {
-  const deferral = memory.deferred.get(uid);
-  return deferral !== undefined && monotonicMs < deferral.untilMs ? { reason: deferral.reason } : undefined;
 }

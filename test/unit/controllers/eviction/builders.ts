@@ -87,7 +87,7 @@ export const reportOf = (name: string, ...requests: readonly EvictionRequest[]):
 
 /** The memory of pods that were evicted at the time 0. */
 export const evictedAt0 = (...uids: readonly string[]): EvictionMemory['evicted'] =>
-  new Map(uids.map((uid) => [uid, { atMs: 0, requestedGraceSeconds: undefined, isReported: false }]));
+  new Map(uids.map((uid) => [uid, { atMs: 0, requestedGraceSeconds: undefined }]));
 
 export const running = { phase: 'Running' } as const;
 export const namespace = (name: string, labels: Record<string, string> = {}): NamespaceFacts => ({
