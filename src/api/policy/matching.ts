@@ -1,9 +1,11 @@
+import { oncePer } from '../../runtime/once-per.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
 import {
   type InvalidPolicy,
   isInvalid,
   type LabelSelector,
-  type PodsPolicy,
+  type NodesPolicy,
+  type PodSelection,
   type Policy,
   type TerminatedPolicy,
 } from './policy.ts';
@@ -36,15 +38,9 @@ export const isNamed = (names: ReadonlySet<string>, name: string): boolean =>
   names.has(name) || globsOf(names).some((matches) => matches(name));
 
 /** The globs of each policy, compiled once. */
-const compiled = new WeakMap<ReadonlySet<string>, readonly ((name: string) => boolean)[]>();
-
-function globsOf(names: ReadonlySet<string>): readonly ((name: string) => boolean)[] {
-  const known = compiled.get(names);
-  if (known !== undefined) return known;
-  const globs = [...names].filter((name) => /[*?]/.test(name)).map(globMatcher);
-  compiled.set(names, globs);
-  return globs;
-}
+const globsOf = oncePer((names: ReadonlySet<string>) =>
+  [...names].filter((name) => /[*?]/.test(name)).map(globMatcher),
+);
 
 type AnyPolicy = Policy | InvalidPolicy;
 
@@ -73,9 +69,7 @@ export type GoverningPolicy = AnyPolicy | 'unknown' | undefined;
 /** A policy and the pods that it may govern. */
 interface Claim {
   readonly policy: AnyPolicy;
-  readonly excluded: ReadonlySet<string>;
-  readonly namespaceSelector: LabelSelector;
-  readonly podSelector: LabelSelector;
+  readonly pods: PodSelection;
 }
 
 /**
@@ -86,9 +80,11 @@ export function podMatcher(
   ranked: readonly AnyPolicy[],
   namespaces: ReadonlyMap<string, Labels>,
 ): (pod: PodIdentity) => GoverningPolicy {
-  const claims = ranked.flatMap((policy) => claimOf(policy));
+  const claims = ranked.flatMap((policy) =>
+    policy.pods === undefined ? [] : [{ policy, pods: policy.pods }],
+  );
   const candidatesIn = namespaceMatcher(claims, namespaces);
-  const byPod = new SelectorIndex(claims.map(({ podSelector }) => podSelector));
+  const byPod = new SelectorIndex(claims.map(({ pods }) => pods.podSelector));
   const matchers = new Map<string, ByLabels>();
   return ({ namespace, labels }) => {
     const matcher = matchers.get(namespace) ?? matcherAmong(claims, candidatesIn(namespace), byPod);
@@ -115,10 +111,10 @@ function matcherAmong(
 ): ByLabels {
   const governorOf = (claim: Claim | undefined): GoverningPolicy => {
     if (claim === undefined) return undefined;
-    return isKnown || selectsAll(claim.namespaceSelector) ? claim.policy : 'unknown';
+    return isKnown || selectsAll(claim.pods.namespaceSelector) ? claim.policy : 'unknown';
   };
   const first = claims[positions.firstIn(positions)];
-  if (first === undefined || selectsAll(first.podSelector)) return () => governorOf(first);
+  if (first === undefined || selectsAll(first.pods.podSelector)) return () => governorOf(first);
   return (labels) => governorOf(claims[positions.firstIn(byPod.select(labels))]);
 }
 
@@ -127,40 +123,28 @@ function namespaceMatcher(
   claims: readonly Claim[],
   namespaces: ReadonlyMap<string, Labels>,
 ): (namespace: string) => Candidates {
-  const byNamespace = new SelectorIndex(claims.map(({ namespaceSelector }) => namespaceSelector));
+  const byNamespace = new SelectorIndex(claims.map(({ pods }) => pods.namespaceSelector));
   const every = new SelectorIndex(claims.map(() => everything));
-  const excluding = new Map<string, number[]>();
-  const byGlobs = [...claims.entries()].filter(([, { excluded }]) => globsOf(excluded).length > 0);
-  claims.forEach(({ excluded }, at) => {
-    for (const name of excluded) {
-      const others = excluding.get(name);
-      if (others === undefined) excluding.set(name, [at]);
-      else others.push(at);
-    }
-  });
+  const lists = claims.map(({ pods }, at) => ({ at, names: pods.excludeNamespaces }));
+  const excluding = Map.groupBy(
+    lists.flatMap(({ at, names }) => Array.from(names, (name) => ({ at, name }))),
+    ({ name }) => name,
+  );
+  const byGlobs = lists.filter(({ names }) => globsOf(names).length > 0);
   return (namespace) => {
     const labels = namespaces.get(namespace);
     const positions = (labels === undefined ? every.select({}) : byNamespace.select(labels)).copy();
-    for (const at of excluding.get(namespace) ?? []) positions.delete(at);
-    for (const [at, { excluded }] of byGlobs) if (isNamed(excluded, namespace)) positions.delete(at);
+    for (const { at } of excluding.get(namespace) ?? []) positions.delete(at);
+    for (const { at, names } of byGlobs) if (isNamed(names, namespace)) positions.delete(at);
     return { positions, isKnown: labels !== undefined };
   };
 }
 
-/** A policy without a `pods` block claims none. */
-function claimOf(policy: AnyPolicy): readonly Claim[] {
-  if (policy.pods === undefined) return [];
-  const { excludeNamespaces: excluded, namespaceSelector, podSelector } = policy.pods;
-  return [{ policy, excluded, namespaceSelector, podSelector }];
-}
-
-type PodsSelection = Pick<PodsPolicy, 'excludeNamespaces' | 'namespaceSelector' | 'podSelector'>;
-
 /** The field by which rules for pods do not select a pod that they do not govern. */
 export function unselectedBy(
-  { excludeNamespaces, podSelector }: PodsSelection,
+  { excludeNamespaces, podSelector }: PodSelection,
   { namespace, labels }: PodIdentity,
-): keyof PodsSelection {
+): keyof PodSelection {
   if (isNamed(excludeNamespaces, namespace)) return 'excludeNamespaces';
   const selected = new SelectorIndex([podSelector]).select(labels);
   return selected.firstIn(selected) < 0 ? 'podSelector' : 'namespaceSelector';
@@ -168,21 +152,15 @@ export function unselectedBy(
 
 /** Returns a function that finds the policy of a node with the given labels. */
 export function nodeMatcher(ranked: readonly AnyPolicy[]): (labels: Labels) => AnyPolicy | undefined {
-  const claims = ranked.flatMap((policy) => nodeClaimOf(policy));
+  const claims = ranked.flatMap((policy) =>
+    policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }],
+  );
   const index = new SelectorIndex(claims.map(({ nodeSelector }) => nodeSelector));
   return (labels) => {
     const selecting = index.select(labels);
     return claims[selecting.firstIn(selecting)]?.policy;
   };
 }
-
-interface NodeClaim {
-  readonly policy: AnyPolicy;
-  readonly nodeSelector: LabelSelector;
-}
-
-const nodeClaimOf = (policy: AnyPolicy): readonly NodeClaim[] =>
-  policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
 
 /**
  * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation, CONTAINER_ENDS and
@@ -253,17 +231,20 @@ export function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): 
 const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 
+const someNodesRules = (policies: readonly AnyPolicy[], has: (rules: NodesPolicy) => boolean): boolean =>
+  policies.some((policy) => !isInvalid(policy) && policy.nodes !== undefined && has(policy.nodes));
+
 /** Whether any valid policy has a rule for local storage. */
 export const hasStorageRule = (policies: readonly AnyPolicy[] = []): boolean =>
-  policies.some((policy) => !isInvalid(policy) && policy.nodes?.localStorageEviction !== undefined);
+  someNodesRules(policies, (rules) => rules.localStorageEviction !== undefined);
 
 /** Whether any valid policy has a rule for node pressure. */
 export const hasPressureRule = (policies: readonly AnyPolicy[] = []): boolean =>
-  policies.some((policy) => !isInvalid(policy) && policy.nodes?.nodePressure !== undefined);
+  someNodesRules(policies, (rules) => rules.nodePressure !== undefined);
 
 /** Whether any valid policy has budgets of namespaces. */
 export const hasNamespaceBudgets = (policies: readonly AnyPolicy[]): boolean =>
-  policies.some((policy) => !isInvalid(policy) && (policy.nodes?.namespaceBudgets.length ?? 0) > 0);
+  someNodesRules(policies, (rules) => rules.namespaceBudgets.length > 0);
 
 /** Whether a plan needs the usage of nodes and their pods. */
 export const needsUsageOf = (policies: readonly AnyPolicy[] = []): boolean =>

@@ -101,13 +101,7 @@ export const agentRights: readonly Right[] = [
 ];
 
 /** The right to renew the Lease; the role names it. */
-export const leaseRight = ({
-  namespace,
-  name,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-}): Right => ({
+export const leaseRight = ({ namespace, name }: Required<Pick<Right, 'namespace' | 'name'>>): Right => ({
   verb: 'update',
   group: 'coordination.k8s.io',
   resource: 'leases',

@@ -54,7 +54,7 @@ export function checkSchema<T>(raw: unknown, { schema, validate, path }: Checker
   const isValid = validate(value);
   const errors = validate.errors ?? [];
   const all = places({ value, schema, path, pointer: '' });
-  const at = byPointer(errors);
+  const at = Map.groupBy(errors, ({ instancePath }) => instancePath);
   const structural = all.flatMap((place) =>
     (at.get(place.pointer) ?? []).map((error) => problemOf(error, place)),
   );
@@ -120,16 +120,6 @@ export function schemaOf(
 }
 
 const joined = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
-
-function byPointer(errors: readonly ErrorObject[]): ReadonlyMap<string, readonly ErrorObject[]> {
-  const groups = new Map<string, ErrorObject[]>();
-  for (const error of errors) {
-    const group = groups.get(error.instancePath);
-    if (group === undefined) groups.set(error.instancePath, [error]);
-    else group.push(error);
-  }
-  return groups;
-}
 
 /** Whether no rule can judge a value because of an error in it. The API server drops unknown fields. */
 const isIn = ({ keyword, instancePath }: ErrorObject, { pointer }: Place): boolean =>
