@@ -3,6 +3,7 @@ import { isInvalid, type NamespaceBudget, type NodesPolicy, type Policy } from '
 import { SelectorIndex } from '../../api/policy/selector-index.ts';
 import { isFresh } from '../../api/report/fresh.ts';
 import type { NamespacesUsage } from '../../kube/cache/node-report-facts.ts';
+import { sum } from '../../runtime/sum.ts';
 import type { BudgetFacts, BudgetNamespace } from './facts.ts';
 
 /** The usage of the namespaces with a budget, on the nodes of a policy. */
@@ -85,12 +86,11 @@ function budgeted(
 }
 
 function tallied(namespaces: readonly Budgeted[], readings: readonly Reading[]): readonly NamespaceTally[] {
-  const possible = readings
-    .map(unlistedIn)
-    .reduce((all, bytes) => ({ bytes: all.bytes + bytes, mostBytes: Math.max(all.mostBytes, bytes) }), {
-      bytes: 0,
-      mostBytes: 0,
-    });
+  const unlisted = readings.map(unlistedIn);
+  const possible = {
+    bytes: sum(unlisted),
+    mostBytes: unlisted.reduce((most, bytes) => Math.max(most, bytes), 0),
+  };
   const tallies = new Map<string, NamespaceTally>(
     namespaces.map((one) => [one.namespace.name, { ...one, recent: noSum, possible }]),
   );
@@ -107,11 +107,20 @@ const unlistedIn = ({ last }: Reading): number => last?.unlistedAtMostBytes ?? 0
 
 function withUsage(tally: NamespaceTally, reading: Reading, bytes: number): NamespaceTally {
   const { namespace, budget, recent, possible } = tally;
-  const one = { node: reading.node, bytes, perNodeBytes: budget.perNodeBytes };
+  const { perNodeBytes = Infinity } = budget;
   return {
     namespace,
     budget,
-    recent: reading.recent === undefined ? recent : added(recent, one),
+    recent:
+      reading.recent === undefined
+        ? recent
+        : {
+            bytes: recent.bytes + bytes,
+            nodes: recent.nodes + 1,
+            nodesOver: recent.nodesOver + Number(bytes > perNodeBytes),
+            mostBytes: Math.max(recent.mostBytes, bytes),
+            mostNode: bytes > recent.mostBytes ? reading.node : recent.mostNode,
+          },
     possible: {
       bytes: possible.bytes - unlistedIn(reading) + bytes,
       // A listed namespace uses at least as much as the unlisted ones.
@@ -119,17 +128,3 @@ function withUsage(tally: NamespaceTally, reading: Reading, bytes: number): Name
     },
   };
 }
-
-interface Addend {
-  readonly node: string;
-  readonly bytes: number;
-  readonly perNodeBytes: number | undefined;
-}
-
-const added = (sum: Sum, { node, bytes, perNodeBytes = Infinity }: Addend): Sum => ({
-  bytes: sum.bytes + bytes,
-  nodes: sum.nodes + 1,
-  nodesOver: sum.nodesOver + Number(bytes > perNodeBytes),
-  mostBytes: Math.max(sum.mostBytes, bytes),
-  mostNode: bytes > sum.mostBytes ? node : sum.mostNode,
-});

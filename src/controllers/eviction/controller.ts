@@ -3,6 +3,7 @@ import { needsUsageOf } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import { Changed } from '../../gc/changed.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
+import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { momentOf } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
@@ -13,7 +14,6 @@ import type {
   EvictionDecision,
   EvictionFacts,
   EvictionMemory,
-  Labelled,
   PodEviction,
   RequestingNode,
 } from './facts.ts';
@@ -224,16 +224,13 @@ function factsOf(
     memory,
     replicas: replicasOf({ reports, pods: pods.items, memory }),
     pods: pods.items,
-    nodes: byName(nodes.items, requesting),
-    namespaces: byName(namespaces.items, concerned),
+    nodes: named(nodes.items, requesting),
+    namespaces: named(namespaces.items, concerned),
   };
 }
 
-function byName<T extends Labelled & { readonly name: string }>(
+const named = <T extends NodeFacts | NamespaceFacts>(
   items: ReadonlyMap<string, T>,
   names: ReadonlySet<string>,
-): ReadonlyMap<string, T> {
-  const found = new Map<string, T>();
-  for (const item of items.values()) if (names.has(item.name)) found.set(item.name, item);
-  return found;
-}
+): ReadonlyMap<string, T> =>
+  new Map([...items.values()].flatMap((item) => (names.has(item.name) ? [[item.name, item]] : [])));

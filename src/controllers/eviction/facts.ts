@@ -13,7 +13,7 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 export interface EvictionFacts {
   readonly reports: readonly RequestingNode[];
   /** Keyed by UID. */
-  readonly pods: ReadonlyMap<string, KnownPod>;
+  readonly pods: ReadonlyMap<string, PodFacts>;
   /** Keyed by name. */
   readonly nodes: ReadonlyMap<string, Labelled>;
   /** Keyed by name. */
@@ -38,20 +38,6 @@ export interface RequestingNode {
   readonly policyGeneration: number;
   readonly requests: readonly EvictionRequest[];
 }
-
-export type KnownPod = Pick<
-  PodFacts,
-  | 'uid'
-  | 'namespace'
-  | 'name'
-  | 'nodeName'
-  | 'labels'
-  | 'ready'
-  | 'phase'
-  | 'deletionAtMs'
-  | 'createdAtMs'
-  | 'controller'
->;
 
 export interface Labelled {
   readonly labels: Readonly<Record<string, string>>;
@@ -101,12 +87,13 @@ export interface PodEviction extends Decision<EvictablePod, RequestSignal> {
 export const evictionPaces = ['owner', 'ready', 'cluster', 'node', 'leader'] as const;
 export type EvictionPace = (typeof evictionPaces)[number];
 
-/** Why a pod is kept, with what the request does not show. */
-export type KeptBecause =
+type Kept =
   /** `on`: `the pod`, `namespace web`, `node a`. */
   | { readonly reason: 'KeepMarked'; readonly on: string }
-  | { readonly reason: 'PacingLimit'; readonly pace: EvictionPace }
-  | { readonly reason: Exclude<EvictionKeepReason, 'KeepMarked' | 'PacingLimit'> };
+  | { readonly reason: 'PacingLimit'; readonly pace: EvictionPace };
+
+/** Why a pod is kept, with what the request does not show. */
+export type KeptBecause = Kept | { readonly reason: Exclude<EvictionKeepReason, Kept['reason']> };
 
 /** A pod that is not evicted now. */
 export type KeptPod<T extends PodTarget = RequestedPod> = Decision<T, EvictionKeepReason> & {

@@ -4,16 +4,11 @@ import type { EvictionMemory } from './facts.ts';
 
 /** An evicted pod that has not ended in time. */
 export interface OverduePod {
-  readonly pod: EvictedPod;
+  readonly pod: PodFacts;
   readonly graceSeconds: number;
   /** Time since the API server accepted the eviction. */
   readonly elapsedMs: number;
 }
-
-type EvictedPod = Pick<
-  PodFacts,
-  'uid' | 'namespace' | 'name' | 'nodeName' | 'phase' | 'deletionGracePeriodSeconds' | 'finalizers'
->;
 
 /** Even a pod without grace needs time to end, and the cache time to show it. */
 const leastMs = 10_000;
@@ -24,7 +19,7 @@ const defaultGraceSeconds = 30;
 /** Returns the evicted pods that have not ended after 1.5 times their grace, at least 10 s. */
 export function planOverdue(
   evicted: EvictionMemory['evicted'],
-  pods: ReadonlyMap<string, EvictedPod>,
+  pods: ReadonlyMap<string, PodFacts>,
   monotonicMs: number,
 ): readonly OverduePod[] {
   return [...evicted].flatMap(([uid, { atMs, requestedGraceSeconds }]) => {

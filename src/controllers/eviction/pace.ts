@@ -1,8 +1,9 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import { pauseAfter } from '../../runtime/scheduling/backoff.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
-import type { EvictionFacts, EvictionPace, KnownPod, OwnerPace, Replica, Replicas } from './facts.ts';
+import type { EvictionFacts, EvictionPace, OwnerPace, Replica, Replicas } from './facts.ts';
 
 const minuteMs = 60_000;
 const longestPauseMs = 60 * minuteMs;
@@ -21,7 +22,7 @@ export const ownerOf = ({
   controller,
   namespace,
   name,
-}: Pick<KnownPod, 'controller' | 'namespace' | 'name'>): string =>
+}: Pick<PodFacts, 'controller' | 'namespace' | 'name'>): string =>
   controller === undefined ? `${namespace}/${name}` : `${namespace} ${controller.uid}`;
 
 /** Number of pods that an owner may lose in a minute: a tenth of those that are ready, at least one. */
@@ -29,7 +30,7 @@ export const allowanceOf = ({ ready }: Pick<Replicas, 'ready'>): number =>
   Math.max(1, Math.floor(ready / 10));
 
 /** Returns what a pod is to its owner. */
-export function replicaOf(pod: KnownPod, replicas: EvictionFacts['replicas']): Replica {
+export function replicaOf(pod: PodFacts, replicas: EvictionFacts['replicas']): Replica {
   const owner = ownerOf(pod);
   return { owner, ready: pod.ready, allowance: allowanceOf(replicas.get(owner) ?? noReplicas) };
 }
@@ -100,7 +101,7 @@ export const withinMinute = (timesMs: readonly number[], monotonicMs: number): r
 /** Returns the pace of an owner after one more eviction. */
 export function paceAfter(
   before: OwnerPace | undefined,
-  { createdAtMs, allowance }: Pick<KnownPod, 'createdAtMs'> & Pick<Replica, 'allowance'>,
+  { createdAtMs, allowance }: Pick<PodFacts, 'createdAtMs'> & Pick<Replica, 'allowance'>,
   { wallMs, monotonicMs }: Moment,
 ): OwnerPace {
   const first: OwnerPace = {

@@ -18,11 +18,11 @@ import type {
   EvictionManner,
   Given,
   KeptPod,
-  KnownPod,
   Labelled,
   RequestedPod,
   RequestingNode,
 } from './facts.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import { paceOf, replicaOf } from './pace.ts';
 import { waitingEvictions } from './node-pace.ts';
 
@@ -174,7 +174,7 @@ function governorOf(report: RequestingNode, governance: NodeGovernance): Governe
 
 /** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
 function judgePod(
-  pod: KnownPod,
+  pod: PodFacts,
   { namespace, name, node }: RequestedPod,
   { namespaces, memory }: EvictionFacts,
 ): KeptBecause | undefined {

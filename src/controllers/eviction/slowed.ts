@@ -1,11 +1,5 @@
-import type {
-  EvictionDecision,
-  EvictionFacts,
-  EvictionMemory,
-  KnownPod,
-  OwnerPace,
-  Replicas,
-} from './facts.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { EvictionDecision, EvictionFacts, EvictionMemory, OwnerPace, Replicas } from './facts.ts';
 import { noReplicas, ownerOf } from './pace.ts';
 import { causeOf } from './words.ts';
 import type { PressureUse } from '../../agent/nodepressure/facts.ts';
@@ -15,7 +9,7 @@ export interface SlowedOwner {
   /** `ownerOf` its pods. */
   readonly owner: string;
   /** The first of them. */
-  readonly pod: KnownPod;
+  readonly pod: PodFacts;
   /** Number of them. */
   readonly waiting: number;
   /** Its pods. */

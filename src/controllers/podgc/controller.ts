@@ -15,13 +15,20 @@ import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
 import { deletePods, MarkedPods, throwIfFailed, type DeleterContext } from './act.ts';
 import { maxPlanAgeMs, type Planned } from './checks.ts';
-import { backlogCollected, CollectedByOwner, podsCollected, podStuck } from './events.ts';
+import {
+  backlogCollected,
+  CollectedByOwner,
+  notices,
+  noticedBefore,
+  podsCollected,
+  podStuck,
+} from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { podGcReasons, showBreakers, showStuck } from './metrics.ts';
 import { PodGcMemory, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
 import { planPodGc } from './plan.ts';
-import { notices, noticedBefore, passReports, type PlanCounts } from './report.ts';
+import { passReports, type PlanCounts } from './report.ts';
 import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */

@@ -1,5 +1,7 @@
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { Policy } from '../../api/policy/policy.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
+import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import {
   eventAnnotations as keys,
   ownerRef,
@@ -8,7 +10,7 @@ import {
   type ObjectRef,
 } from '../../api/event-refs.ts';
 import { holdText } from '../../gc/reasons/hold-words.ts';
-import type { PodDeletion, PodGcFacts, PolicyVerdicts } from './facts.ts';
+import type { PodDeletion, PodGcFacts, PodGcPlan, PolicyVerdicts } from './facts.ts';
 import type { StuckPod } from './stuck.ts';
 import { ownerOf } from './terminated.ts';
 
@@ -98,36 +100,56 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
 
 const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
 
-interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
-  /** The share of nodes that are missing. */
-  readonly percent: number;
+/** An Event of a pass that is recorded once, when its condition begins. */
+interface Notice {
+  /** Identifies the condition. */
+  readonly key: string;
+  readonly event: EventSpec;
 }
 
+/** The Events of a pass besides those of its deletions: circuit breakers that are open, and large deletions that wait. */
+export const notices = ({ policies }: PodGcPlan, now: Date): readonly Notice[] => [
+  ...policies.flatMap(tripped),
+  ...policies.flatMap((verdicts) => holding(verdicts, now)),
+];
+
+/** What an earlier controller has recorded: the circuit breakers that it left open. */
+export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): readonly string[] =>
+  policies.filter(({ name }) => open.has(name)).map(keyOfOpen);
+
+const keyOfOpen = ({ uid }: Pick<Policy, 'uid'>): string => `open ${uid}`;
+
 /** The circuit breaker for orphans is open: no orphan is deleted until fewer nodes are missing and another quarantine has passed. */
-export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
+function tripped({ policy, missingNodes, trippedPercent: percent }: PolicyVerdicts): readonly Notice[] {
+  if (percent === undefined) return [];
   const limit = String(policy.pods?.safety.maxOrphanedNodesPercent);
-  return {
+  const event: EventSpec = {
     regarding: policyRef(policy),
     type: 'Warning',
     reason: 'Tripped',
     action: 'KeepOrphans',
     note: `Nodes missing, now or lost within an hour: ${missingNodes}, ${Math.round(percent)} % of all; above ${limit} % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod`,
   };
-}
-
-interface Held extends Pick<PolicyVerdicts, 'policy' | 'governed' | 'selected'> {
-  readonly until: Date;
+  return [{ key: keyOfOpen(policy), event }];
 }
 
 /** The first large deletion by new rules waits. */
-export const holding = ({ policy, selected, governed, until }: Held): EventSpec => ({
-  regarding: policyRef(policy),
-  type: 'Warning',
-  reason: 'Holding',
-  action: 'Hold',
-  note: holdText(policy, `delete ${selected} of ${podCount(governed)}`, until),
-  occasion: policy.rulesId,
-});
+function holding(
+  { policy, selected, governed, holdLeftMs: leftMs }: PolicyVerdicts,
+  now: Date,
+): readonly Notice[] {
+  if (leftMs === undefined) return [];
+  const removal = `delete ${selected} of ${podCount(governed)}`;
+  const event: EventSpec = {
+    regarding: policyRef(policy),
+    type: 'Warning',
+    reason: 'Holding',
+    action: 'Hold',
+    note: holdText(policy, removal, new Date(now.getTime() + leftMs)),
+    occasion: policy.rulesId,
+  };
+  return [{ key: `hold ${policy.rulesId}`, event }];
+}
 
 /** A pod that is stuck; a series while it is for one cause. */
 export const podStuck = ({ pod, obstacle: { cause } }: StuckPod, detail: string): EventSpec => ({

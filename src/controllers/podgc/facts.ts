@@ -73,13 +73,6 @@ export interface Expiry {
   readonly ttl: Ttl;
 }
 
-/** Why a pod is deleted, with what neither the pod nor the plan shows. */
-export type RemovedBecause =
-  | { readonly reason: 'Expired'; readonly expiry: Expiry }
-  /** `isAssumed`: the caller skipped the quarantine. */
-  | { readonly reason: 'Orphaned'; readonly isAssumed: boolean }
-  | { readonly reason: Exclude<PodDeleteReason, 'Expired' | 'Orphaned'> };
-
 /** A pod that is among the newest of its owner, and the field of `pods.terminated` that keeps it. */
 export interface KeptForOwner {
   readonly reason: 'KeptForOwner';
@@ -87,8 +80,12 @@ export interface KeptForOwner {
   readonly owner: OwnerRef | undefined;
 }
 
-/** Why a pod is kept, with what neither the pod nor the plan shows. `eligibleAt`: set where the verdict waits for time. */
-export type KeptBecause = { readonly eligibleAt?: Date | undefined } & (
+type Removed =
+  | { readonly reason: 'Expired'; readonly expiry: Expiry }
+  /** `isAssumed`: the caller skipped the quarantine. */
+  | { readonly reason: 'Orphaned'; readonly isAssumed: boolean };
+
+type Kept =
   | { readonly reason: 'TooYoung' | 'UnderThreshold'; readonly expiry: Expiry }
   /** The object with the label: `the pod`, `node node-1`. */
   | { readonly reason: 'KeepMarked'; readonly on: string }
@@ -98,20 +95,14 @@ export type KeptBecause = { readonly eligibleAt?: Date | undefined } & (
   /** `node`: the one that the pod is bound to; undefined = none, or it does not exist or is not known. */
   | { readonly reason: 'NotTerminated'; readonly node: NodeFacts | undefined }
   /** Whether its Job exists; undefined = Jobs are not known. False also where its owner is no Job, or it has none. */
-  | { readonly reason: 'JobUncounted' | 'JobUnfinished'; readonly jobExists: boolean | undefined }
-  | {
-      readonly reason: Exclude<
-        PodKeepReason,
-        | 'TooYoung'
-        | 'UnderThreshold'
-        | 'KeepMarked'
-        | 'DeletionFailed'
-        | 'KeptForOwner'
-        | 'NotTerminated'
-        | 'JobUncounted'
-        | 'JobUnfinished'
-      >;
-    }
+  | { readonly reason: 'JobUncounted' | 'JobUnfinished'; readonly jobExists: boolean | undefined };
+
+/** Why a pod is deleted, with what neither the pod nor the plan shows. */
+export type RemovedBecause = Removed | { readonly reason: Exclude<PodDeleteReason, Removed['reason']> };
+
+/** Why a pod is kept, with what neither the pod nor the plan shows. `eligibleAt`: set where the verdict waits for time. */
+export type KeptBecause = { readonly eligibleAt?: Date | undefined } & (
+  Kept | { readonly reason: Exclude<PodKeepReason, Kept['reason']> }
 );
 
 interface PodDecided extends Decision {

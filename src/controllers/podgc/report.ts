@@ -1,14 +1,10 @@
 import type { PolicyPassReport, ReportedHold } from '../../api/report/pass-report.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { neededOwners } from '../../api/policy/matching.ts';
-import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
-import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import { countByPolicy, type Summary } from '../../gc/summary.ts';
-import type { EventSpec } from '../../kube/events/recorder.ts';
-import { holding, tripped } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan, PolicyVerdicts } from './facts.ts';
 import type { InForceByPolicy } from './observe.ts';
 
@@ -88,32 +84,4 @@ function reportedHold(
   const { rulesId, since } = found;
   const until = new Date(since.getTime() + pods.hold.forMs);
   return { rulesId, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
-}
-
-/** An Event of a pass that is recorded once, when its condition begins. */
-interface Notice {
-  /** Identifies the condition. */
-  readonly key: string;
-  readonly event: EventSpec;
-}
-
-const keyOfOpen = ({ uid }: Pick<Policy, 'uid'>): string => `open ${uid}`;
-
-/** What an earlier controller has recorded: the circuit breakers that it left open. */
-export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): readonly string[] =>
-  policies.filter(({ name }) => open.has(name)).map(keyOfOpen);
-
-/** The Events of a pass besides those of its deletions: circuit breakers that are open, and large deletions that wait. */
-export function notices({ policies }: PodGcPlan, now: Date): readonly Notice[] {
-  const open = policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
-    percent === undefined
-      ? []
-      : [{ key: keyOfOpen(policy), event: tripped({ policy, missingNodes, percent }) }],
-  );
-  const waiting = policies.flatMap(({ holdLeftMs, ...verdicts }) => {
-    if (holdLeftMs === undefined) return [];
-    const until = new Date(now.getTime() + holdLeftMs);
-    return [{ key: `hold ${verdicts.policy.rulesId}`, event: holding({ ...verdicts, until }) }];
-  });
-  return [...open, ...waiting];
 }
