@@ -1,7 +1,7 @@
 import type { DiskDevices } from '../api/file-system.ts';
 import type { StorageUsage } from '../api/local-storage.ts';
 import { asObject } from '../kube/codec/json.ts';
-import { count, fileSystemOf } from '../node/kubelet/json.ts';
+import { count, fileSystemOf } from '../node/kubelet/node-stats.ts';
 import { storageUsageOf } from '../node/kubelet/summary.ts';
 import type { Field } from './field.ts';
 import type { NodePart } from './plan-facts.ts';

@@ -3,7 +3,7 @@ import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
+import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
 import type { ContainerInventory, OrphanInventory } from '../containergc/facts.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
 import type { PressureInventory } from '../nodepressure/facts.ts';

@@ -3,7 +3,7 @@ import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
+import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots.ts';
 import { Changed } from '../../gc/changed.ts';
 import type { NodeUnit } from '../../gc/decision.ts';
 import type { NodePassReport } from '../../gc/pass.ts';

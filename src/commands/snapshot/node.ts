@@ -4,8 +4,7 @@ import type { ImageSpace } from '../../api/image-space.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
-import { diskDevices } from '../../node/disk/devices.ts';
-import { imageDiskOf, statFsReader, type StatFs } from '../../node/disk/filesystem.ts';
+import { diskDevices, imageDiskOf, statFsReader, type StatFs } from '../../node/disk/filesystem.ts';
 import { LocalLogs, type NodeLogs } from '../../node/logs/logs.ts';
 import { withKubelet } from '../../evaluation/node/kubelet.ts';
 import { usingRuntime } from '../../evaluation/node/node-runtime.ts';
@@ -15,8 +14,7 @@ import {
   type NodeOrphans,
   type OrphansFound,
 } from '../../node/storage/orphans-finder.ts';
-import { orphanRoots } from '../../node/storage/orphans-listing.ts';
-import type { KnownPods, OrphanPaths } from '../../node/storage/orphans.ts';
+import { orphanRoots, type KnownPods, type OrphanPaths } from '../../node/storage/orphans.ts';
 import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
 import type { ThisNode } from '../../process/config.ts';

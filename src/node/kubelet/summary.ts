@@ -11,8 +11,7 @@ import type {
   StorageUsage,
 } from '../../api/local-storage.ts';
 import { asList, asObject, asText } from '../../kube/codec/json.ts';
-import { count, fileSystemOf, largestCount, partsOf, timeOf } from './json.ts';
-import { signalsOf, uncountedOf } from './signals.ts';
+import { count, fileSystemOf, largestCount, partsOf, signalsOf, timeOf, uncountedOf } from './node-stats.ts';
 
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
 

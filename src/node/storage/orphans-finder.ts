@@ -3,10 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { inDirectory } from '../logs/directory.ts';
 import { within } from '../disk/within.ts';
 import { hasMounts, mountOf, readMounts, type Mount } from './mounts.ts';
-import { cgroupPathsOf, listOrphanPlaces, realPath, type OrphanRoots } from './orphans-listing.ts';
-import { isCgroupInUse, removePodCgroup, type CgroupRemoval } from './pod-cgroup.ts';
-import { hasForeignFiles, obstacleOf, removePodDirectory, type DirectoryRemoval } from './pod-directory.ts';
 import {
+  cgroupPathsOf,
+  listOrphanPlaces,
+  realPath,
+  type OrphanRoots,
   knownPodUids,
   planUnclaimed,
   type KnownPods,
@@ -14,6 +15,8 @@ import {
   type OrphanPlace,
   type PodPath,
 } from './orphans.ts';
+import { isCgroupInUse, removePodCgroup, type CgroupRemoval } from './pod-cgroup.ts';
+import { hasForeignFiles, obstacleOf, removePodDirectory, type DirectoryRemoval } from './pod-directory.ts';
 import { diskUsage } from './usage.ts';
 
 /** Why a resource cannot be removed. */

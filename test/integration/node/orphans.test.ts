@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readMounts, type Mount } from '../../../src/node/storage/mounts.ts';
 import { OrphanFinder } from '../../../src/node/storage/orphans-finder.ts';
-import { listOrphanPlaces } from '../../../src/node/storage/orphans-listing.ts';
 import {
+  listOrphanPlaces,
   knownPodUids,
   planUnclaimed,
   type KnownPods,

@@ -5,8 +5,8 @@ import {
   planSurplus,
   SnapshotFinder,
   type SnapshotState,
-} from '../../../src/node/storage/snapshots-finder.ts';
-import { SnapshotOwners } from '../../../src/node/storage/snapshots-owners.ts';
+  SnapshotOwners,
+} from '../../../src/node/storage/snapshots.ts';
 import { container, FakeRuntime, image, sandbox } from '../../fakes/runtime.ts';
 import { temporaryDirectory } from './directory.ts';
 

@@ -2,8 +2,14 @@ import { getEventListeners } from 'node:events';
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { unknownDevices } from '../../../src/api/file-system.ts';
-import { cachedDevices, diskDevices } from '../../../src/node/disk/devices.ts';
-import { imageDisk, statFsReader, usedPercent, type StatFs } from '../../../src/node/disk/filesystem.ts';
+import {
+  cachedDevices,
+  diskDevices,
+  imageDisk,
+  statFsReader,
+  usedPercent,
+  type StatFs,
+} from '../../../src/node/disk/filesystem.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';
 

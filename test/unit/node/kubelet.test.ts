@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { usageOfPod, type StorageMeasurement } from '../../../src/api/local-storage.ts';
-import { signalsOf } from '../../../src/node/kubelet/signals.ts';
+import { signalsOf } from '../../../src/node/kubelet/node-stats.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
 import { configuredThresholds, defaultThresholds } from '../../../src/node/kubelet/thresholds.ts';
 
