@@ -42,8 +42,8 @@ export interface EventRecorderDeps {
 const maxQueued = 1000;
 const maxFailures = 12;
 const retryMs = 10_000;
-/** A slow response delays one worker, not every Event. */
-const workers = 4;
+/** Requests at once: a slow response does not delay every Event. */
+const maxWriting = 4;
 const sweepMs = 60_000;
 /** Less than the 5 s that a shutdown may wait for Events. */
 const flushMs = 3_000;
@@ -59,9 +59,13 @@ export class EventRecorder implements Recorder {
   readonly #series = new Map<string, Series>();
   /** The latest series that others may join, by their key without the occasion. */
   readonly #joined = new Map<string, Series>();
-  readonly #queue = new EventQueue<Series>();
+  /** First in, first out. */
+  readonly #waiting = new Set<Series>();
+  readonly #writing = new Map<Series, Promise<void>>();
   readonly #delayed = new Set<Series>();
   readonly #shutdown = new AbortController();
+  /** Ends the requests in progress; undefined = not started. */
+  #end: AbortController | undefined;
   /** Makes names of the same millisecond differ. Begins at random, as other processes count too. */
   #serial: number;
   #closing = false;
@@ -84,14 +88,14 @@ export class EventRecorder implements Recorder {
 
   /** Writes until `signal` aborts, then the remaining Events for up to 3 s. */
   async run(signal: AbortSignal): Promise<void> {
-    const end = new AbortController();
-    const working = Promise.all(Array.from({ length: workers }, () => this.#work(end.signal)));
+    const end = (this.#end = new AbortController());
+    this.#writeWaiting();
     for (;;) {
       await this.#deps.clock.sleep(sweepMs, signal);
       if (signal.aborted) break;
       this.#sweep();
     }
-    await this.#flush(working, end);
+    await this.#flush(end);
   }
 
   #begin(event: EventSpec): void {
@@ -110,11 +114,11 @@ export class EventRecorder implements Recorder {
     const series = beginSeries(event, moment, this.#serial);
     this.#series.set(series.key, series);
     if (kin !== undefined) this.#joined.set(kin, series);
-    this.#queue.push(series);
+    this.#enqueue(series);
   }
 
   #dropCause(limited: string, { monotonicMs }: Moment): EventDrop | undefined {
-    if (this.#queue.size + this.#delayed.size >= maxQueued) return 'queue_full';
+    if (this.#waiting.size + this.#delayed.size >= maxQueued) return 'queue_full';
     return this.#filter.allows(limited, monotonicMs) ? undefined : 'spam';
   }
 
@@ -124,22 +128,32 @@ export class EventRecorder implements Recorder {
   }
 
   #enqueue(series: Series): void {
-    if (!this.#isBusy(series)) this.#queue.push(series);
+    if (this.#isBusy(series)) return;
+    this.#waiting.add(series);
+    // Occurrences of the same moment are one request.
+    queueMicrotask(() => {
+      this.#writeWaiting();
+    });
   }
 
   #isBusy(series: Series): boolean {
-    return this.#queue.isTaken(series) || this.#delayed.has(series);
+    return this.#writing.has(series) || this.#delayed.has(series);
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const series = await this.#queue.take();
-      if (series === undefined) return;
-      await this.#write(series, signal);
-      this.#queue.done(series);
-      const again = this.#closing ? isBehind(series) : isDue(series);
-      if (again && this.#isCurrent(series)) this.#enqueue(series);
+  #writeWaiting(): void {
+    for (const series of this.#waiting) {
+      if (this.#end === undefined || this.#writing.size >= maxWriting) return;
+      this.#waiting.delete(series);
+      this.#writing.set(series, this.#writeOnce(series, this.#end.signal));
     }
+  }
+
+  async #writeOnce(series: Series, signal: AbortSignal): Promise<void> {
+    await this.#write(series, signal);
+    this.#writing.delete(series);
+    const again = this.#closing ? isBehind(series) : isDue(series);
+    if (again && this.#isCurrent(series)) this.#enqueue(series);
+    this.#writeWaiting();
   }
 
   async #write(series: Series, signal: AbortSignal): Promise<void> {
@@ -194,7 +208,7 @@ export class EventRecorder implements Recorder {
     const retryAfterMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
     this.#delayed.add(series);
     await clock.sleep(Math.max(retryAfterMs, retryMs * (0.75 + random() / 2)), this.#shutdown.signal);
-    if (this.#delayed.delete(series)) this.#queue.push(series);
+    if (this.#delayed.delete(series)) this.#enqueue(series);
   }
 
   #giveUp(series: Series, cause: EventDrop, err: unknown): void {
@@ -220,17 +234,17 @@ export class EventRecorder implements Recorder {
     this.#filter.prune(nowMs);
   }
 
-  async #flush(working: Promise<unknown>, end: AbortController): Promise<void> {
+  async #flush(end: AbortController): Promise<void> {
     this.#closing = true;
     this.#delayed.clear();
     this.#shutdown.abort();
     for (const series of this.#series.values()) if (isBehind(series)) this.#enqueue(series);
-    this.#queue.close();
+    this.#writeWaiting();
     const done = new AbortController();
     const late = this.#deps.clock.sleep(flushMs, done.signal).then(() => {
       end.abort();
     });
-    await working;
+    while (this.#writing.size > 0) await Promise.all(this.#writing.values());
     done.abort();
     await late;
   }
@@ -250,52 +264,6 @@ const isTerminating = (err: unknown): boolean =>
 
 const collection = ({ spec }: Series): string =>
   `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(eventNamespace(spec))}/events`;
-
-/** First in, first out, each item once. `take` waits for the next item. A taken item is not queued again before `done`. */
-class EventQueue<T> {
-  readonly #items = new Set<T>();
-  readonly #taken = new Set<T>();
-  readonly #takers: ((item: T | undefined) => void)[] = [];
-  #closed = false;
-
-  get size(): number {
-    return this.#items.size;
-  }
-
-  isTaken(item: T): boolean {
-    return this.#taken.has(item);
-  }
-
-  push(item: T): void {
-    if (this.#taken.has(item)) return;
-    this.#items.add(item);
-    this.#takers.shift()?.(this.#next());
-  }
-
-  /** Returns the next item; undefined if the queue is closed and empty. */
-  take(): Promise<T | undefined> {
-    if (this.#closed || this.#items.size > 0) return Promise.resolve(this.#next());
-    return new Promise((resolve) => this.#takers.push(resolve));
-  }
-
-  done(item: T): void {
-    this.#taken.delete(item);
-  }
-
-  /** Remaining items can still be taken, but `take` no longer waits. */
-  close(): void {
-    this.#closed = true;
-    for (const taker of this.#takers.splice(0)) taker(this.#next());
-  }
-
-  #next(): T | undefined {
-    const [item] = this.#items;
-    if (item === undefined) return undefined;
-    this.#items.delete(item);
-    this.#taken.add(item);
-    return item;
-  }
-}
 
 /** Limit for one object, as upstream: a burst of 25, then one in five minutes. */
 const perObject: Rate = { burst: 25, perMs: 1 / (5 * 60_000) };
