@@ -71,6 +71,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           provide: { servers: 'real' },
+          setupFiles: ['test/cluster/servers/ending.ts'],
           include: filesOfThisJail ? filesOfThisJail.split(',') : clusterFiles,
           testTimeout: 600_000,
           hookTimeout: 600_000,

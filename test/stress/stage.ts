@@ -1,6 +1,6 @@
 import { apiClient, type ApiClient } from '../bench/api-client.ts';
 import { agentUser, startAgent } from '../cluster/agent/agent.ts';
-import { archiveOf, idleKubelet, keepingContainers } from '../cluster/agent/environment.ts';
+import { idleKubelet, keepingContainers } from '../cluster/agent/environment.ts';
 import { shipped, type Shipped } from '../cluster/chart/shipped.ts';
 import {
   dustpanUser,
@@ -185,10 +185,9 @@ export class Stage implements AsyncDisposable {
 /** Starts everything, with a policy in Enforce that has strict limits for all units. */
 export async function startStage(kubelet: KubeletKind): Promise<Stage> {
   const kept = keptImages.map((ref) => ({ ref, fill: { bytes: 1_000, kind: 'random' } }) as const);
-  const { archive } = await archiveOf(kept);
   const cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
-    ...{ crds: true, users: [agentUser, dustpanUser], images: [{ archive }], kubelet: kubelets[kubelet] },
+    ...{ crds: true, users: [agentUser, dustpanUser], images: kept, kubelet: kubelets[kubelet] },
   });
   try {
     const ships = { agent: await shipped('DaemonSet'), controller: await shipped('Deployment') };

@@ -1,5 +1,5 @@
 import { agentUser } from '../../cluster/agent/agent.ts';
-import { applyPolicy, archiveOf, listContainers, startQuietNode } from '../../cluster/agent/environment.ts';
+import { applyPolicy, listContainers, startQuietNode } from '../../cluster/agent/environment.ts';
 import type { Cluster } from '../../cluster/servers/cluster.ts';
 import { create } from '../../cluster/servers/kubectl.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
@@ -20,13 +20,14 @@ const repositories = { kept: 'bed.test/kept', removable: 'bed.test/removable' };
 /** Starts the node and fills it with images, a third of them removable, and with pods of ten containers, one pod in five running. */
 export async function startFullNode(images: number, containers: number): Promise<FullNode> {
   const removable = Math.floor(images / 3);
-  const { archive } = await archiveOf([
-    busyboxImage,
-    // The pause image and busybox are there too.
-    ...tinyImages(images - removable - 2, repositories.kept),
-    ...tinyImages(removable, repositories.removable),
-  ]);
-  const cluster = await startQuietNode({ images: [{ archive }] });
+  const cluster = await startQuietNode({
+    images: [
+      busyboxImage,
+      // The pause image and busybox are there too.
+      ...tinyImages(images - removable - 2, repositories.kept),
+      ...tinyImages(removable, repositories.removable),
+    ],
+  });
   const env = mountServiceAccount(cluster, agentUser.name);
   const dead = await fill(cluster, containers);
   return { cluster, env, removable: { images: removable, containers: dead } };

@@ -10,12 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { agentRequests, startAgent } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
-  archiveOf,
   createPods,
   leavePhantom,
   listContainers,
@@ -56,10 +55,9 @@ const still = 'still-node-a';
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
 
 beforeAll(async () => {
-  const { archive } = await archiveOf([busyboxImage]);
   const manifests = '/var/lib/kubelet/manifests';
   cluster = await startQuietNode({
-    images: [{ archive }],
+    images: [busyboxImage],
     kubelet: {
       config: {
         staticPodPath: manifests,
@@ -88,11 +86,6 @@ beforeAll(async () => {
   const manifest = podManifest('still', { image, script: 'echo static', restartPolicy: 'OnFailure' });
   mkdirSync(manifests, { recursive: true });
   writeFileSync(join(manifests, 'still.json'), JSON.stringify(manifest));
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
 });
 
 /** Names of the containers of a pod, of one state. */

@@ -1,13 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { agentUser } from './agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
-import { images, type BuiltImage, type ImageSpec } from '../node/image.ts';
 import { eventsOn } from '../servers/events.ts';
 import { kubectl, create, apply } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
@@ -48,17 +44,6 @@ export async function startNodeWithoutKubelet(): Promise<Cluster> {
   const cluster = await startCluster({ parts, crds: true, users: [agentUser] });
   await create(cluster, { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } });
   return cluster;
-}
-
-/** Writes the images into one archive below TMPDIR. */
-export async function archiveOf(specs: readonly ImageSpec[]): Promise<Archive> {
-  const archive = join(mkdtempSync(join(tmpdir(), 'images-')), 'images.tar');
-  return { archive, built: await images(specs, archive) };
-}
-
-export interface Archive {
-  readonly archive: string;
-  readonly built: readonly BuiltImage[];
 }
 
 /** Applies the one policy of these tests, as a person would. */

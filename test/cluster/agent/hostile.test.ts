@@ -1,9 +1,8 @@
 // @bed node
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { usageOf } from '../../bench/process.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
-import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import { startAgent } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { applyPolicy, listSandboxes, readReport, startNodeWithoutKubelet } from './environment.ts';
@@ -23,7 +22,6 @@ const hostilePods = 60;
 const images = { pods: 120, containers: 256, bytes: 2_000 };
 
 let cluster: Cluster;
-let transport: HttpTransport;
 let agent: DustpanProcess | undefined;
 let sandboxes: Sandbox[];
 let objects: Objects;
@@ -31,8 +29,7 @@ let pods: string[];
 
 beforeAll(async () => {
   cluster = await startNodeWithoutKubelet();
-  transport = await contractTransport(contractServer(cluster));
-  objects = new Objects(transport);
+  objects = new Objects(await contractTransport(contractServer(cluster)));
   await objects.start();
   pods = [];
   for (let i = 0; i < hostilePods; i += 1) {
@@ -55,12 +52,6 @@ beforeAll(async () => {
     const annotations = { hostile: `€${randomBytes(annotationBytes / 2).toString('hex')}` };
     sandboxes.push(await runSandbox(cluster, { name: `hostile-${i}`, annotations }));
   }
-});
-
-afterAll(async () => {
-  await agent?.stop();
-  transport.close();
-  await cluster.stop();
 });
 
 test('62 sandboxes with 250 KB of annotations, 60 pods with owner names of 1.4 MB, 120 pods with 256 long images: the agent stays below the memory limit of the chart, and collects without the pods', async () => {

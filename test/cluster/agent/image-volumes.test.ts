@@ -1,11 +1,10 @@
 // @bed node
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parseState } from '../../../src/node/disk/state-format.ts';
 import { startAgent, stateFileOf } from './agent.ts';
 import {
   applyPolicy,
-  archiveOf,
   createPods,
   imageTags,
   listContainers,
@@ -35,13 +34,7 @@ let cluster: Cluster;
 let agent: DustpanProcess;
 
 beforeAll(async () => {
-  const { archive } = await archiveOf([busyboxImage, model, unused]);
-  cluster = await startQuietNode({ images: [{ archive }] });
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
+  cluster = await startQuietNode({ images: [busyboxImage, model, unused] });
 });
 
 /** Runs a pod that only mounts the model, and removes all of it, as a CronJob with a short history does. */

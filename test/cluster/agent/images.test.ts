@@ -1,13 +1,12 @@
 // @bed node imageFsMB=768
 import { readFileSync, statfsSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parseState } from '../../../src/node/disk/state-format.ts';
 import { agentRequests, startAgent, stateFileOf } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
   applyPolicy,
-  archiveOf,
   condition,
   createPods,
   imageTags,
@@ -18,7 +17,6 @@ import {
   reportUnit,
   runningPods,
   startQuietNode,
-  type Archive,
 } from './environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { crictl } from '../node/crictl.ts';
@@ -78,23 +76,13 @@ function disk(): {
 
 let cluster: Cluster;
 let agent: DustpanProcess;
-let archives: Readonly<Record<'later' | 'last' | 'first', Archive>>;
 /** Containers of running pods when all of them run. */
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
 
-const importing = async ({ archive }: Archive): Promise<void> => cluster.importImage({ archive });
-
 beforeAll(async () => {
-  const [base, pin, first, last, later] = await Promise.all([
-    archiveOf([busyboxImage, ...Object.values(survivors), usedBefore]),
-    archiveOf([pinned]),
-    archiveOf(unused),
-    archiveOf([unusedLast]),
-    archiveOf(unusedLater),
-  ]);
-  archives = { first, last, later };
   cluster = await startQuietNode({
-    images: [{ archive: base.archive }, { archive: pin.archive, pinned: true }],
+    images: [busyboxImage, ...Object.values(survivors), usedBefore],
+    pinnedImages: [pinned],
     // Report writable layers soon.
     ctd: { statsSeconds: 1 },
   });
@@ -121,11 +109,6 @@ beforeAll(async () => {
     },
     before: { image: usedBefore.ref, script: sleep },
   });
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
 });
 
 async function inspect(ref: string): Promise<{ readonly id: string; readonly size: string }> {
@@ -174,8 +157,8 @@ test('without a policy, only records when images are used', async () => {
   expect(remembered?.lastUsedMs).toBeGreaterThan(remembered?.firstDetectedMs ?? Infinity);
 
   // The next agent has known these images for longer than later ones.
-  for (const archive of [archives.first, archives.last]) {
-    await importing(archive);
+  for (const images of [unused, [unusedLast]]) {
+    await cluster.importImages(images);
     // Longer than the minimum age.
     await passesOf(agent, 'imagegc', 3);
   }
@@ -248,7 +231,7 @@ test('removes nothing while the node has the keep label', async () => {
   await label('=true');
   // The agent knows before there is anything more to remove.
   await expect.poll(isKept, eventually).toBe(true);
-  await importing(archives.later);
+  await cluster.importImages(unusedLater);
   const everything = withProtected(usedBefore, unusedLast, ...unusedLater);
   await expect.poll(() => metric(agent, keptMarked), eventually).toBe(everything.length);
   await passesOf(agent, 'imagegc', 3);
@@ -321,7 +304,7 @@ test('only keeps all other images; an image on the remove list is purged neverth
     only: ['bed.test/elsewhere'],
   };
   await applyPolicy(cluster, 'Enforce', { imageGC: rules });
-  await importing(archives.last);
+  await cluster.importImages([unusedLast]);
   const kept = 'dustpan_kept_objects{unit="imagegc",reason="NotSelected"}';
   await expect.poll(() => metric(agent, kept), eventually).toBeGreaterThanOrEqual(1);
   await passesOf(agent, 'imagegc', 3, ['success']);

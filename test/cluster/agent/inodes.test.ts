@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { runDustpan } from '../servers/dustpan-command.ts';
@@ -13,7 +13,6 @@ import { startAgent } from './agent.ts';
 import {
   agentEvents,
   applyPolicy,
-  archiveOf,
   condition,
   imageTags,
   metric,
@@ -66,8 +65,7 @@ const imageGC = (over: object): object => ({
 });
 
 const importing = async (...images: readonly ImageSpec[]): Promise<void> => {
-  const { archive } = await archiveOf(images);
-  await cluster.importImage({ archive });
+  await cluster.importImages(images);
   // Older than the minimum age, and known before the next ones.
   await passesOf(agent, 'imagegc', 4);
 };
@@ -90,11 +88,6 @@ beforeAll(async () => {
   await agent.ready();
   await importing(kept, large);
   for (const image of many) await importing(image);
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
 });
 
 test('the images fill the inodes of a disk whose bytes are far from full', () => {

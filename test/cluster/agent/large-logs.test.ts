@@ -1,7 +1,7 @@
 // @bed node
 import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { podEvents, type PodEvent } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
@@ -11,7 +11,6 @@ import { eventually, waitUntil } from '../servers/waiting.ts';
 import { startAgent } from './agent.ts';
 import {
   applyPolicy,
-  archiveOf,
   createPods,
   metric,
   phases,
@@ -41,10 +40,9 @@ function logDirectory(pod: string): string {
 }
 
 beforeAll(async () => {
-  const { archive } = await archiveOf([busyboxImage]);
   const manifests = '/var/lib/kubelet/manifests';
   cluster = await startQuietNode({
-    images: [{ archive }],
+    images: [busyboxImage],
     // No rotation; and the kubelet does not find the renamed log, or it would make the runtime open another one.
     kubelet: {
       config: {
@@ -74,11 +72,6 @@ beforeAll(async () => {
   files.set('renamed', `${live}.20260101-000000`);
   await applyPolicy(cluster, 'Enforce', { containerGC: { logs: { warnBytesPerContainer: '2Mi' } } });
   agent = await startAgent(cluster, { args: ['--container-gc-period=5s'] });
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
 });
 
 const events = (): Promise<readonly PodEvent[]> => podEvents(cluster, 'LogTooLarge');

@@ -1,11 +1,11 @@
 // @bed node
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { ExplanationDocument } from '../../../src/evaluation/why/explain.ts';
 import { startAgent, stateFileOf } from './agent.ts';
-import { applyPolicy, archiveOf, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
+import { applyPolicy, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
 import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';
 import { crictl } from '../node/crictl.ts';
 import { busyboxImage, type BuiltImage, type ImageSpec } from '../node/image.ts';
@@ -139,11 +139,6 @@ beforeAll(async () => {
     const path = 'jsonpath={.status.initContainerStatuses[0].started}';
     return (await kubectl(cluster, ['get', 'pod', 'starting', '-o', path])) === 'true';
   });
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
 });
 
 test('the runtime lists a pulled image by its tags and its digest, that of the index if there is one', async () => {
@@ -360,8 +355,7 @@ test('an image that is imported again after a removal needs the credentials of i
   expect(records()).toEqual(expect.arrayContaining(record));
 
   for (const spec of [pulled, imported]) {
-    const { archive } = await archiveOf([spec]);
-    await cluster.importImage({ archive });
+    await cluster.importImages([spec]);
   }
   await createPod('stranger', { images: { main: pulled.ref }, ...ends });
   await createPod('control', { images: { main: imported.ref }, ...ends });

@@ -3,12 +3,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startAgent, stateFileOf, type AgentOptions } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
-  archiveOf,
   imageTags,
   listContainers,
   metric,
@@ -60,11 +59,6 @@ beforeAll(async () => {
   labels = { 'io.kubernetes.pod.uid': uid, 'io.kubernetes.pod.name': 'user' };
 });
 
-afterAll(async () => {
-  await agent?.stop();
-  await cluster.stop();
-});
-
 async function bindPod(name: string, image: string): Promise<void> {
   const { spec, ...pod } = podManifest(name, { image, script: 'sleep 3600' }) as { spec: object };
   const bound = { ...pod, spec: { ...spec, nodeName: cluster.node.name } };
@@ -81,8 +75,7 @@ async function start(options: AgentOptions = {}): Promise<DustpanProcess> {
 async function importUnused(name: string, count: number): Promise<readonly BuiltImage[]> {
   const own = (_: unknown, i: number) =>
     ({ ref: `bed.test/${name}:${i + 1}`, fill: { bytes: 1_000, kind: 'random' } }) as const;
-  const { archive, built } = await archiveOf(Array.from({ length: count }, own));
-  await cluster.importImage({ archive });
+  const built = await cluster.importImages(Array.from({ length: count }, own));
   return built.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 

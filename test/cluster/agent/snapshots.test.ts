@@ -1,14 +1,12 @@
 // @bed node
-import { mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readdirSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
 import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
 import { SnapshotFinder, SnapshotOwners } from '../../../src/node/storage/snapshots.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
-import { busyboxImage, images } from '../node/image.ts';
+import { busyboxImage } from '../node/image.ts';
 import { isContainerd17 } from '../programs/parts.ts';
 
 const directories = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots';
@@ -17,20 +15,14 @@ const patience = { timeout: 90_000, interval: 200 };
 const big = { ...busyboxImage, ref: 'bed.test/big:1', fill: { bytes: 1e6, kind: 'random' } } as const;
 
 let cluster: Cluster;
-let runtime: ContainerRuntime & { close(): void };
+let runtime: ContainerRuntime;
 let bigId: string;
 
 beforeAll(async () => {
-  const archive = join(mkdtempSync(join(tmpdir(), 'dustpan-snapshots-')), 'images.tar');
-  const built = await images([busyboxImage, big], archive);
-  bigId = built.find(({ ref }) => ref === big.ref)?.id ?? '';
-  cluster = await startCluster({ parts: ['ctd'], images: [{ archive }] });
+  cluster = await startCluster({ parts: ['ctd'] });
+  const [, built] = await cluster.importImages([busyboxImage, big]);
+  bigId = built?.id ?? '';
   runtime = criRuntime({ socket: '/run/containerd/containerd.sock' });
-});
-
-afterAll(async () => {
-  runtime.close();
-  await cluster.stop();
 });
 
 async function ctr(...args: readonly string[]): Promise<string> {

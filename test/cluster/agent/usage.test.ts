@@ -3,26 +3,23 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NodeGCReport, NodeGCReportStatusUsage } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { createOverruns, print, write } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { startAgent } from './agent.ts';
-import { archiveOf, startQuietNode } from './environment.ts';
+import { startQuietNode } from './environment.ts';
 
 const mebi = 1024 * 1024;
 const kubeletRoot = '/var/lib/kubelet';
 let cluster: Cluster;
-let agent: DustpanProcess;
 
 beforeAll(async () => {
-  const { archive } = await archiveOf([busyboxImage]);
   cluster = await startQuietNode({
-    images: [{ archive }],
+    images: [busyboxImage],
     // A rotated log is compressed.
     kubelet: { config: { volumeStatsAggPeriod: '2s', containerLogMaxSize: '1Gi' } },
   });
@@ -31,12 +28,7 @@ beforeAll(async () => {
     logger: { main: { script: print(40) } },
   });
   // No policy.
-  agent = await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
-});
-
-afterAll(async () => {
-  await agent.stop();
-  await cluster.stop();
+  await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
 });
 
 /** Writes so many MiB for each second that has passed into the emptyDir of the writer, and resolves when the disk is full, or when `signal` aborts. Not by the pod: a busy machine gives its container hardly any CPU. */

@@ -1,15 +1,15 @@
 // @bed node
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { runCommand, type CommandResult } from '../servers/command.ts';
 import { apply, helm, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
-import { busyboxImage, image } from '../node/image.ts';
+import { busyboxImage } from '../node/image.ts';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import { policyManifest } from '../../manifests.ts';
 import { missingLines, shownCommands } from '../../shown-output.ts';
@@ -54,17 +54,10 @@ const rights: readonly object[] = [
 const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, args);
 
 beforeAll(async () => {
-  const archive = join(dir, 'dustpan.tar');
-  await image(dustpanImage({ root }), archive);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
-    images: [{ archive, pinned: true }],
+    pinnedImages: [dustpanImage({ root })],
   });
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(dir, { recursive: true });
 });
 
 /** The commands of the page that need a cluster. */
@@ -129,9 +122,7 @@ test('the agent misses no mount, right or flag', async () => {
 /** The command line reads a real node through the pod of its agent, with rights of a user. */
 describe('through the agents', () => {
   beforeAll(async () => {
-    const archive = join(dir, 'unused.tar');
-    await image(unused, archive);
-    await cluster.importImage({ archive });
+    await cluster.importImages([unused]);
     const nodes = { imageGC: { minimumAge: '1s', maximumAge: '2s' }, containerGC: {} };
     // Before the policies of the page.
     const policy = policyManifest('nodes', { mode: 'DryRun', priority: 1_000, nodes });

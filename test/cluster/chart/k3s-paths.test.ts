@@ -1,31 +1,25 @@
 // @bed node
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { runCommand } from '../servers/command.ts';
 import { helm, kubectl } from '../servers/kubectl.ts';
-import { image } from '../node/image.ts';
 import { repositoryRoot } from '../repository.ts';
 
 /** A node whose containerd has the socket and the root of k3s, and the chart with `platform: k3s`. */
 const root = '/var/lib/rancher/k3s/agent/containerd';
 const namespace = 'dustpan-system';
-const dir = mkdtempSync(join(tmpdir(), 'dustpan-k3s-'));
 let cluster: Cluster;
 
 beforeAll(async () => {
   await bind('/var/lib/containerd', root);
   await bind('/run/containerd', '/run/k3s/containerd');
-  const archive = join(dir, 'dustpan.tar');
-  await image(dustpanImage({ root: repositoryRoot() }), archive);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
     ctd: { root },
-    images: [{ archive, pinned: true }],
+    pinnedImages: [dustpanImage({ root: repositoryRoot() })],
   });
   const waited = ['--create-namespace', '--wait', '--timeout=300s'];
   await helm(
@@ -39,11 +33,6 @@ beforeAll(async () => {
     '--set=platform=k3s,platformCheck=false',
     ...waited,
   );
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(dir, { recursive: true });
 });
 
 /** Mounts of the jail, which end with it. */

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { chartDirectory, only, platforms, render, renderNotes, ruleLines, workload } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { create, helm, kubectl } from '../servers/kubectl.ts';
@@ -114,11 +114,6 @@ describe('a cluster with Pod Security, and priority classes limited to quotas', 
       node('fargate', { 'eks.amazonaws.com/compute-type': 'fargate' }),
       node('windows', { 'kubernetes.io/os': 'windows' }),
     );
-  });
-
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(dir, { recursive: true });
   });
 
   const k3s = { kubeletVersion: 'v1.34.1+k3s1', containerRuntimeVersion: 'containerd://2.1.4-k3s1' };

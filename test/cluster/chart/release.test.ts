@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { render, template, workload, type RenderOptions } from './chart.ts';
 import { repositoryRoot } from '../repository.ts';
 
@@ -16,10 +16,6 @@ beforeAll(() => {
   const args = ['scripts/manifests.ts', `--out=${out}`, `--image=r.example.com/o/dustpan@${released}`];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: repositoryRoot(), encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
-});
-
-afterAll(() => {
-  rmSync(out, { recursive: true });
 });
 
 const imagesOf = async (options: RenderOptions): Promise<readonly string[]> => {

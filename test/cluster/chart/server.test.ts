@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   chartDirectory,
   manifestsOf,
@@ -18,10 +18,6 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   cluster = await startCluster({ parts: ['etcd', 'api'] });
-});
-
-afterAll(async () => {
-  await cluster.stop();
 });
 
 describe('the API server with strict validation', () => {

@@ -1,11 +1,8 @@
 // @bed node
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import type { StatusView } from '../../../src/commands/status/view.ts';
-import { image } from '../node/image.ts';
 import { repositoryRoot } from '../repository.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { runCommand } from '../servers/command.ts';
@@ -15,23 +12,15 @@ import { chartDirectory } from './chart.ts';
 
 /** What keeps an installation from working, one after the other, on a node of a real cluster. */
 const namespace = 'dustpan-system';
-const dir = mkdtempSync(join(tmpdir(), 'dustpan-status-'));
 let cluster: Cluster;
 
 beforeAll(async () => {
-  const archive = join(dir, 'dustpan.tar');
-  await image(dustpanImage({ root: repositoryRoot() }), archive);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
-    images: [{ archive, pinned: true }],
+    pinnedImages: [dustpanImage({ root: repositoryRoot() })],
     users: [{ name: 'nobody' }],
   });
   await install();
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(dir, { recursive: true });
 });
 
 const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, ['-n', namespace, ...args]);

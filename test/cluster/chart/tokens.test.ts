@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   createCoreEvent,
   createEvent,
@@ -74,10 +74,6 @@ beforeAll(async () => {
   await followed('the rights', createReport('node-a'), 201);
   await followed('the admission policy of reports', createReport('node-c'), 403);
   await followed('the admission policy of Events', foreign, 403);
-});
-
-afterAll(async () => {
-  await cluster.stop();
 });
 
 async function followed(what: string, attempt: Attempt, status: number): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
@@ -56,11 +56,6 @@ beforeAll(async () => {
     env: clock.env,
     args: ['--leader-elect=true', '--leader-elect-resource-namespace=default', '--pod-gc-period=1s'],
   });
-});
-
-afterAll(async () => {
-  await dustpan.stop();
-  await cluster.stop();
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
@@ -56,11 +56,6 @@ beforeAll(async () => {
     // A rejected token must meet a pass, and the API server rejects it only after 10 s: hence not the default rate.
     args: [...shortPeriod, '--max-delete-qps=30'],
   });
-});
-
-afterAll(async () => {
-  await dustpan.stop();
-  await cluster.stop();
 });
 
 const responses = async (method: string, code: string): Promise<number> => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startRelay, type Relay } from '../../proxies.ts';
 import { serviceAccountGroups, startCluster, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
+import { endedWithFile } from '../servers/started.ts';
 
 /** A folder with token and ca.crt, which only this process sees where a pod has its service account; and the server's URL. */
 interface ServiceAccount {
@@ -56,7 +57,11 @@ export function startController(
 }
 
 /** Starts a relay before the API server. */
-export const relayTo = ({ url }: Cluster): Promise<Relay> => startRelay(Number(new URL(url).port || 443));
+export async function relayTo({ url }: Cluster): Promise<Relay> {
+  const relay = await startRelay(Number(new URL(url).port || 443));
+  endedWithFile({ [Symbol.asyncDispose]: () => relay.stop() });
+  return relay;
+}
 
 /** Writes the kubeconfig of a user whose connections pass a relay. */
 export function relayedKubeconfig(cluster: Cluster, user: string, { url }: Relay): string {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { policyManifest } from '../../manifests.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
@@ -48,11 +48,6 @@ beforeAll(async () => {
   await applyLimits({});
   dustpan = await startController(cluster);
   await dustpan.ready();
-});
-
-afterAll(async () => {
-  await dustpan.stop();
-  await cluster.stop();
 });
 
 const applyLimits = (defaultLimits: object): Promise<string> =>

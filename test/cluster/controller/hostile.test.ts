@@ -1,13 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { usageOf } from '../../bench/process.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
-import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
 import { applyPolicy, numbered, podEntry, runningPods } from './environment.ts';
 import { startControlPlane, startController } from './dustpan.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shipped } from '../chart/shipped.ts';
 import { eventually } from '../servers/waiting.ts';
@@ -19,25 +17,16 @@ const ownerName = (i: number): string =>
   i % 2 === 0 ? `${i}`.padEnd(nameBytes, 'x') : randomBytes(nameBytes / 2).toString('hex');
 
 let cluster: Cluster;
-let transport: HttpTransport;
-let dustpan: DustpanProcess | undefined;
 
 beforeAll(async () => {
   cluster = await startControlPlane();
-  transport = await contractTransport(contractServer(cluster));
-  const objects = new Objects(transport);
+  const objects = new Objects(await contractTransport(contractServer(cluster)));
   await objects.start();
   for (let i = 0; i < hostile; i += 1) {
     const owner = { apiVersion: 'batch/v1', kind: 'Job', name: ownerName(i), uid: randomUUID() };
     await objects.createPod({ ownerReferences: [{ ...owner, controller: true }] });
   }
 }, 300_000);
-
-afterAll(async () => {
-  await dustpan?.stop();
-  transport.close();
-  await cluster.stop();
-});
 
 const podCount = (): Promise<number> => etcdClient(cluster.etcdUrl).count('/registry/pods/');
 
@@ -46,7 +35,6 @@ test('170 pods with owner names of 1.4 MB: the controller stays below the memory
   const living = await runningPods(cluster, numbered('living', 5));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
   const controller = await startController(cluster, { args: ['--pod-gc-period=1s'], env });
-  dustpan = controller;
   const { pid } = controller;
   await etcdClient(cluster.etcdUrl).put([podEntry('finished')]);
   await expect.poll(podCount, { ...eventually, timeout: 180_000 }).toBe(hostile + living.length);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
@@ -58,11 +58,6 @@ beforeAll(async () => {
   cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users });
   living = await runningPods(cluster, numbered('living', 20));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
-});
-
-afterAll(async () => {
-  await Promise.all([...replicas.values()].map((replica) => replica.stop()));
-  await cluster.stop();
 });
 
 /** When this one last renewed the lease, Unix milliseconds. */

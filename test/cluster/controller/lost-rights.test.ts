@@ -1,6 +1,6 @@
 // @bed prometheus
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { StatusView } from '../../../src/commands/status/view.ts';
 import { startPrometheus, type Prometheus } from '../prometheus/prometheus.ts';
 import { repositoryRoot } from '../repository.ts';
@@ -24,12 +24,6 @@ beforeAll(async () => {
   controller = await startController(cluster, { args: [...lease, ...shortPeriod] });
   const { host } = new URL(controller.metricsUrl);
   prometheus = await startPrometheus(cluster, { targets: { 'dustpan-controller': host } });
-});
-
-afterAll(async () => {
-  await prometheus[Symbol.asyncDispose]();
-  await controller.stop();
-  await cluster.stop();
 });
 
 async function condition(type: string): Promise<string> {

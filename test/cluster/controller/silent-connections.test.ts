@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Relay } from '../../proxies.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import type { DustpanProcess, LogLine } from '../servers/dustpan-process.ts';
@@ -33,12 +33,6 @@ beforeAll(async () => {
   const kubeconfig = relayedKubeconfig(cluster, dustpanUser.name, relay);
   dustpan = await startDustpan({ kubeconfig, dir: cluster.dir, args: [...shortPeriod, '--v=4'] });
   await dustpan.ready();
-});
-
-afterAll(async () => {
-  await dustpan.stop();
-  await relay.stop();
-  await cluster.stop();
 });
 
 /** `NAMESPACE/NAME` of every pod, read past the relay. */

@@ -1,10 +1,10 @@
 // @bed node imageFsMB=512 diskMB=512 loop
 import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
-import { applyPolicy, archiveOf, idleKubelet, keepingContainers } from '../agent/environment.ts';
+import { applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { Plans } from '../plan-equality/plan-equality.ts';
@@ -29,12 +29,11 @@ let cluster: Cluster;
 let plans: Plans;
 
 beforeAll(async () => {
-  const { archive } = await archiveOf([busyboxImage]);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
     crds: true,
     users: [agentUser, dustpanUser],
-    images: [{ archive }],
+    images: [busyboxImage],
     kubelet: { args: keepingContainers, config: { ...idleKubelet, volumeStatsAggPeriod: '2s' } },
   });
   plans = new Plans({
@@ -50,8 +49,6 @@ beforeAll(async () => {
   await createOverruns(cluster, pods);
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: {} });
 });
-
-afterAll(() => cluster.stop());
 
 const evicted = async (): Promise<readonly string[]> =>
   (await podEvents(cluster, 'Evicted')).map(({ pod }) => pod).toSorted();

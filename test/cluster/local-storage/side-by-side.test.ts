@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { pinnedVersion } from '../programs/find.ts';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { agentUser, startAgent } from '../agent/agent.ts';
-import { archiveOf, applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
+import { applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
@@ -91,19 +91,13 @@ const manifests = '/var/lib/kubelet/manifests';
 /** Covers the slowest measurements: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
 const settling = { quietMs: 35_000, timeoutMs: 240_000 };
 
-let archive: string;
-
-beforeAll(async () => {
-  ({ archive } = await archiveOf([busyboxImage]));
-});
-
 async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = {}): Promise<Cluster> {
   mkdirSync(manifests, { recursive: true });
   const cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
     crds: true,
     users: [agentUser, dustpanUser],
-    images: [{ archive }],
+    images: [busyboxImage],
     kubelet: {
       program,
       args: keepingContainers,

@@ -3,14 +3,7 @@ import { statfsSync, type StatsFs } from 'node:fs';
 import { expect } from 'vitest';
 import type { ThresholdSignal } from '../../../src/api/node-pressure.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
-import {
-  agentEvents,
-  applyPolicy,
-  archiveOf,
-  idleKubelet,
-  keepingContainers,
-  metric,
-} from '../agent/environment.ts';
+import { agentEvents, applyPolicy, idleKubelet, keepingContainers, metric } from '../agent/environment.ts';
 import { createOverruns, podEvents } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import { startCluster } from '../servers/cluster.ts';
@@ -45,12 +38,11 @@ const off = Object.fromEntries(
 
 /** Judges a node in a dry run, while its kubelet has the same threshold: both find a pod to evict, although the total is never the same. */
 export async function judgedAlike({ signal, threshold, fill, change, total }: ChangingTotal): Promise<void> {
-  const { archive } = await archiveOf([busyboxImage]);
   await using cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
     crds: true,
     users: [agentUser],
-    images: [{ archive, pinned: true }],
+    pinnedImages: [busyboxImage],
     kubelet: {
       args: keepingContainers,
       config: {

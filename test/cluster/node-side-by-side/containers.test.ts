@@ -1,10 +1,7 @@
 // @bed node
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
-import { busyboxImage, image } from '../node/image.ts';
+import { busyboxImage } from '../node/image.ts';
 import { quickPeriods } from '../programs/kubelet-quick.ts';
 import { applyNodesPolicy, settled, startCollecting, startNode } from './side-by-side.ts';
 import {
@@ -82,9 +79,7 @@ async function play(cluster: Cluster, { collect, evict }: Side): Promise<Played>
 }
 
 async function startWithRemains(): Promise<Cluster> {
-  const archive = join(mkdtempSync(join(tmpdir(), 'dustpan-containers-')), 'busybox.tar');
-  await image(busyboxImage, archive);
-  const cluster = await startNode({ images: [{ archive }], kubelet: { args: keepingContainers } });
+  const cluster = await startNode({ images: [busyboxImage], kubelet: { args: keepingContainers } });
   await makeRemains(cluster, history);
   return cluster;
 }

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import type { Cluster } from '../servers/cluster.ts';
 import { runCommand } from '../servers/command.ts';
 import { crictl } from '../node/crictl.ts';
-import { images, type ImageSpec } from '../node/image.ts';
 import { podOn, podPhases, settled, type Collector } from './side-by-side.ts';
 import { megabyte, ownImage, sizeOf, type Release, type Round } from './random-images.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
@@ -33,11 +32,11 @@ export interface ImageSide {
 export async function play(side: ImageSide, round: Round): Promise<readonly string[]> {
   const { cluster } = side;
   for (const batch of round.batches) {
-    await importImages(cluster, batch);
+    await cluster.importImages(batch);
     await side.noticed();
   }
   const noticedAt = performance.now();
-  if (round.pinned.length > 0) await importImages(cluster, round.pinned, { pinned: true });
+  if (round.pinned.length > 0) await cluster.importImages(round.pinned, { pinned: true });
   await discardPacked(cluster);
   await run(cluster, round);
   await side.noticed();
@@ -46,7 +45,7 @@ export async function play(side: ImageSide, round: Round): Promise<readonly stri
     await side.noticed();
   }
   await oldEnough(side, noticedAt);
-  await importImages(cluster, [round.fresh]);
+  await cluster.importImages([round.fresh]);
   await discardPacked(cluster);
   // Without a wait: it must still be too young when the disk is full.
   return await collect(side, middleOf(round));
@@ -74,7 +73,7 @@ export async function playDeviation(side: ImageSide, last: Round): Promise<reado
   const idle = [...last.idle.slice(last.wanted), last.fresh].map(({ ref }) => ref);
   const here = (await imageNames(cluster)).map((names) => names.split(' ')[0] ?? '');
   await crictl(cluster, 'rmi', ...idle.filter((ref) => here.includes(ref)));
-  await importImages(cluster, [...twice, awaited]);
+  await cluster.importImages([...twice, awaited]);
   const init = { image: last.running[0] ?? '', script: forever };
   await create(cluster, podOn(cluster, { name: 'starting', image: awaited.ref, script: 'exit 0', init }));
   await side.noticed();
@@ -139,18 +138,6 @@ async function fill(wantedBytes: number, { high, low }: Thresholds): Promise<voi
   const length = String(Math.floor(available - availableAfter));
   const { code, stderr } = await runCommand(['fallocate', '--length', length, filling], { env: process.env });
   if (code !== 0) throw new Error(`filling the disk: ${stderr}`);
-}
-
-/** Imports images from one archive. */
-async function importImages(
-  cluster: Cluster,
-  specs: readonly ImageSpec[],
-  { pinned = false }: { readonly pinned?: boolean } = {},
-): Promise<void> {
-  const archive = join(cluster.dir, 'images.tar');
-  await images(specs, archive);
-  await cluster.importImage({ archive, pinned });
-  rmSync(archive);
 }
 
 /** Removes the packed layers, as `discard_unpacked_layers` does: CRI's image size is then the real one. */

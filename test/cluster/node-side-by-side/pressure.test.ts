@@ -1,12 +1,11 @@
 // @bed node diskMB=512
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import {
   agentEvents,
   applyPolicy,
-  archiveOf,
   condition,
   idleKubelet,
   imageTags,
@@ -15,7 +14,7 @@ import {
 } from '../agent/environment.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { createOverruns, fillSteadily, podEvents, write, type Overrun } from '../local-storage/pods.ts';
-import { busyboxImage } from '../node/image.ts';
+import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { runDustpan } from '../servers/dustpan-command.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
@@ -37,15 +36,8 @@ const capacity = (): number => {
 const patient = { ...eventually, timeout: 300_000 };
 const agentArgs = ['--local-storage-period=2s', '--image-gc-period=10s', '--container-gc-period=5s'] as const;
 
-let pinned: string;
-let unused: string;
-
-beforeAll(async () => {
-  ({ archive: pinned } = await archiveOf([busyboxImage]));
-  const fill = { bytes: 24 * mebi, kind: 'random' } as const;
-  const images = ['bed.test/unused:1', 'bed.test/unused:2'].map((ref) => ({ ref, busybox: false, fill }));
-  ({ archive: unused } = await archiveOf(images));
-});
+const fill = { bytes: 24 * mebi, kind: 'random' } as const;
+const unused = ['bed.test/unused:1', 'bed.test/unused:2'].map((ref) => ({ ref, busybox: false, fill }));
 
 const emptied = (): void => {
   rmSync(filling, { force: true });
@@ -53,12 +45,13 @@ const emptied = (): void => {
 
 afterEach(emptied);
 
-async function startNode(config: object, archives: readonly string[] = []): Promise<Cluster> {
+async function startNode(config: object, images: readonly ImageSpec[] = []): Promise<Cluster> {
   return await startCluster({
     parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
     crds: true,
     users: [agentUser, dustpanUser],
-    images: [{ archive: pinned, pinned: true }, ...archives.map((archive) => ({ archive }))],
+    images,
+    pinnedImages: [busyboxImage],
     kubelet: { args: keepingContainers, config: { ...idleKubelet, volumeStatsAggPeriod: '2s', ...config } },
   });
 }
@@ -177,7 +170,7 @@ const filler: Overrun = {
 };
 
 test('a step ahead of the kubelet: first a warning, then images are removed, then one pod ends gracefully; the node has no DiskPressure', async () => {
-  await using cluster = await startNode({ evictionHard: { 'nodefs.available': '15%' } }, [unused]);
+  await using cluster = await startNode({ evictionHard: { 'nodefs.available': '15%' } }, unused);
   await using agent = await startAgent(cluster, { args: agentArgs });
   await agent.ready();
   await using controller = await startController(cluster);

@@ -10,13 +10,6 @@ export interface ClusterNode {
   readonly criSocket: string;
 }
 
-/** An OCI archive to import. */
-export interface NodeImage {
-  readonly archive: string;
-  /** Pins the imported images. */
-  readonly pinned?: boolean;
-}
-
 export const containerdSocket = '/run/containerd/containerd.sock';
 
 /** The node of this jail, for one cluster at a time. */
@@ -32,8 +25,8 @@ type Runner = Pick<Cluster, 'run'>;
 
 const images = ['-n', 'k8s.io', 'images'];
 
-/** Imports the images of an archive; CRI lists them, and shows them pinned, when this resolves. */
-export async function importImage(cluster: Runner, { archive, pinned = false }: NodeImage): Promise<void> {
+/** Imports the images of an OCI archive; CRI lists them, and shows them pinned, when this resolves. */
+export async function importArchive(cluster: Runner, archive: string, pinned: boolean): Promise<void> {
   const before = await imported(cluster);
   const { code, stderr } = await cluster.run('ctr', [...images, 'import', '--local', archive]);
   if (code !== 0) throw new Error(`importing ${archive}: ${stderr.trim()}`);

@@ -2,13 +2,12 @@
 import { existsSync, mkdirSync, readdirSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import { startAgent, stateFileOf } from '../agent/agent.ts';
 import {
   applyPolicy,
-  archiveOf,
   createPods,
   leavePhantom,
   listContainers,
@@ -75,9 +74,8 @@ let pressurePlans: Both;
 let dueByAgent: Readonly<Record<string, number>>;
 
 beforeAll(async () => {
-  const { archive } = await archiveOf([busyboxImage, volumeImage, strayImage, fat, ...tinyImages(20)]);
   cluster = await startQuietNode({
-    images: [{ archive }],
+    images: [busyboxImage, volumeImage, strayImage, fat, ...tinyImages(20)],
     kubelet: {
       config: {
         staticPodPath: manifests,
@@ -106,8 +104,6 @@ beforeAll(async () => {
   await applyPolicy(cluster, 'DryRun', rules);
   await freeze();
 });
-
-afterAll(() => cluster.stop());
 
 /** Creates pods in every relevant state, and remains of pods. */
 async function fill(): Promise<void> {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certify } from '../../certificate.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
-import { archiveOf, createPods, startQuietNode, untilPhases } from '../agent/environment.ts';
+import { createPods, startQuietNode, untilPhases } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { dashboardQueries, inGrafana } from './dashboard.ts';
 import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
@@ -45,11 +45,9 @@ let parts: DustpanProcess[] = [];
 let tlsDir: string;
 
 beforeAll(async () => {
-  const unused = { ref: 'bed.test/unused:1', fill: { bytes: 8e6, kind: 'random' as const } };
-  const [base, extra] = await Promise.all([archiveOf([busyboxImage]), archiveOf([unused])]);
   const rules = [...(dustpanUser.rules ?? []), ...reviews];
   cluster = await startQuietNode({
-    images: [{ archive: base.archive }, { archive: extra.archive }],
+    images: [busyboxImage, { ref: 'bed.test/unused:1', fill: { bytes: 8e6, kind: 'random' } }],
     users: [
       { name: 'controller', rules },
       { name: 'agent', rules: [...(agentUser.rules ?? []), ...reviews] },
@@ -64,11 +62,6 @@ beforeAll(async () => {
   for (const [name, pem] of Object.entries({ 'tls.crt': chain, 'tls.key': key, 'ca.crt': ca }))
     writeFileSync(join(tlsDir, name), pem);
 });
-afterAll(async () => {
-  await stopParts();
-  await cluster.stop();
-});
-
 /** Both as processes of this node, with the flags that the chart gives them. */
 async function startParts(...flags: readonly string[]): Promise<void> {
   const at = (port: number): string => `--metrics-bind-address=:${port}`;
@@ -124,10 +117,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await apply(cluster, policy);
     await untilPhases(cluster, { running: 'Running' });
   });
-  afterAll(async () => {
-    await prometheus[Symbol.asyncDispose]();
-    await stopParts();
-  });
+  afterAll(stopParts);
 
   const emptyOnes = async (): Promise<readonly string[]> => {
     const empty: string[] = [];

@@ -5,6 +5,7 @@ import type { Cluster } from '../servers/cluster.ts';
 import { PartProcess } from '../servers/part-process.ts';
 import { freePorts } from '../servers/ports.ts';
 import { statusOf } from '../servers/probe.ts';
+import { endedWithFile } from '../servers/started.ts';
 import { repositoryRoot } from '../repository.ts';
 import { kubectl, apply } from '../servers/kubectl.ts';
 
@@ -118,7 +119,7 @@ export async function startPrometheus(cluster: Cluster, scrape: Scrape): Promise
     isReady: async () => (await statusOf(`${url}/-/ready`)) === 200,
   });
   await process.start(startTimeoutMs);
-  return handleOf(url, process);
+  return endedWithFile(handleOf(url, process));
 }
 
 async function discovery(cluster: Cluster, dir: string, { tls }: Scrape): Promise<object> {

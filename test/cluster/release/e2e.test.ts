@@ -1,8 +1,8 @@
 // @bed node
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { condition, imageTags } from '../agent/environment.ts';
 import { chartDirectory } from '../chart/chart.ts';
@@ -26,7 +26,7 @@ import {
   releaseValues,
   workloads,
 } from './e2e-environment.ts';
-import { busyboxImage, image, images } from '../node/image.ts';
+import { busyboxImage } from '../node/image.ts';
 import { createOverruns } from '../local-storage/pods.ts';
 import { accessesOf, rbacDifferences, type Access, type Grant } from './rbac-usage.ts';
 import { repositoryRoot } from '../repository.ts';
@@ -41,19 +41,11 @@ const kept = { ...busyboxImage, ref: 'bed.test/kept:1', fill: { bytes: 1e6, kind
 let cluster: Cluster;
 
 beforeAll(async () => {
-  const [archive, others] = [join(dir, 'dustpan.tar'), join(dir, 'others.tar')];
-  await image(dustpanImage({ root: repositoryRoot() }), archive);
-  await images([busyboxImage, unused, kept], others);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
-    images: [{ archive }, { archive: others }],
+    images: [dustpanImage({ root: repositoryRoot() }), busyboxImage, unused, kept],
     kubelet: { config: { volumeStatsAggPeriod: '2s' } },
   });
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(dir, { recursive: true });
 });
 
 const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, args);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -28,10 +28,8 @@ beforeAll(async () => {
   process.env['PATH'] = bin;
 });
 
-afterAll(async () => {
+afterAll(() => {
   process.env['PATH'] = pathBefore;
-  await cluster.stop();
-  rmSync(bin, { recursive: true });
 });
 
 const kubectl = (...args: readonly string[]): Promise<CommandResult> => cluster.run('kubectl', args);

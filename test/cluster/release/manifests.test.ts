@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readManifests } from '../../../scripts/manifests/plain.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { repositoryRoot } from '../repository.ts';
@@ -14,11 +14,6 @@ let cluster: Cluster;
 beforeAll(async () => {
   make(out);
   cluster = await startCluster({ parts: ['etcd', 'api'] });
-});
-
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(out, { recursive: true });
 });
 
 /** The same as `npm run manifests`. */

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { auditEvents, auditPolicy, type AuditEvent, type AuditFilter } from './audit.ts';
 import { runCommand, type CommandResult } from './command.ts';
 import { kubeconfigFile, tokenOf, writeIdentities, writePki, type Identity } from './credentials.ts';
-import { image, pauseImage } from '../node/image.ts';
-import { importImage, nodeOfJail, nodeReady, type ClusterNode, type NodeImage } from '../node/node.ts';
+import { images, pauseImage, type BuiltImage, type ImageSpec } from '../node/image.ts';
+import { importArchive, nodeOfJail, nodeReady, type ClusterNode } from '../node/node.ts';
 import { registryUrl } from '../node/registry.ts';
 import { wipeNode } from '../node/wipe.ts';
 import { PartProcess } from './part-process.ts';
@@ -14,6 +14,7 @@ import { liftsTaints, makesServiceAccounts, partSpec, type PartInputs } from './
 import type { Part } from '../programs/parts.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
+import { endedWithFile } from './started.ts';
 import { installCrds, grant, type Rule } from './resources.ts';
 
 /** The parts that `startCluster` knows how to start. */
@@ -52,7 +53,8 @@ export interface ClusterOptions {
     readonly args?: readonly string[];
   };
   /** Imported besides the pause image, before a kubelet starts. */
-  readonly images?: readonly NodeImage[];
+  readonly images?: readonly ImageSpec[];
+  readonly pinnedImages?: readonly ImageSpec[];
   readonly users?: readonly User[];
   /** Installs crds/ and waits until they are served. */
   readonly crds?: boolean;
@@ -75,8 +77,11 @@ export interface Cluster extends AsyncDisposable {
   kubeconfig(user: string): string;
   /** Runs a program of the test bed as an administrator. */
   run(command: Command, args: readonly string[], input?: string): Promise<CommandResult>;
-  /** Imports an archive as the option `images` does. */
-  importImage(image: NodeImage): Promise<void>;
+  /** Imports images as the option `images` does. */
+  importImages(
+    specs: readonly ImageSpec[],
+    pins?: { readonly pinned: boolean },
+  ): Promise<readonly BuiltImage[]>;
   logs(part: Startable, lastLines?: number): Promise<string>;
   audit(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
   /** The pid, as long as it runs: for measurements. */
@@ -106,11 +111,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await Promise.all(
         wave.filter((part) => options.parts.includes(part)).map((part) => cluster.start(part)),
       );
-      if (inputs.node && wave.includes('ctd')) await importImages(cluster, inputs);
+      if (inputs.node && wave.includes('ctd')) await importFirst(cluster, options);
     }
     await settle(cluster, inputs);
     if (options.parts.includes('kubelet')) await nodeReady(cluster, liftsTaints(options));
-    return cluster;
+    return endedWithFile(cluster);
   } catch (err) {
     await cluster.stop();
     throw err;
@@ -147,10 +152,12 @@ async function writeApiFiles(
   return await readFile(join(dir, 'pki/ca.crt'), 'utf8');
 }
 
-async function importImages(cluster: Cluster, { dir, options }: PartInputs): Promise<void> {
-  const archive = join(dir, 'pause.tar');
-  await image(pauseImage, archive);
-  for (const one of [{ archive }, ...(options.images ?? [])]) await cluster.importImage(one);
+async function importFirst(
+  cluster: Cluster,
+  { images: specs = [], pinnedImages = [] }: ClusterOptions,
+): Promise<void> {
+  await cluster.importImages([pauseImage, ...specs]);
+  if (pinnedImages.length > 0) await cluster.importImages(pinnedImages, { pinned: true });
 }
 
 function identities(users: readonly User[]): readonly Identity[] {
@@ -251,8 +258,15 @@ class LocalCluster implements Cluster {
     });
   }
 
-  async importImage(archive: NodeImage): Promise<void> {
-    await importImage(this, archive);
+  async importImages(
+    specs: readonly ImageSpec[],
+    { pinned } = { pinned: false },
+  ): Promise<readonly BuiltImage[]> {
+    const archive = join(this.dir, 'images.tar');
+    const built = await images(specs, archive);
+    await importArchive(this, archive, pinned);
+    await rm(archive);
+    return built;
   }
 
   async logs(part: Startable, lastLines = 100): Promise<string> {

@@ -6,6 +6,7 @@ import { repositoryRoot } from '../repository.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
+import { endedWithFile } from './started.ts';
 import { promptly, waitUntil } from './waiting.ts';
 
 interface DustpanProcessOptions {
@@ -73,7 +74,7 @@ export async function startDustpanProcess({
   const logStart = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   await process.start(startTimeoutMs);
   const metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
-  return new DustpanProcess(process, { logFile, logStart, metricsUrl, healthUrl });
+  return endedWithFile(new DustpanProcess(process, { logFile, logStart, metricsUrl, healthUrl }));
 }
 
 /** The built controller or agent as a process of its own. */

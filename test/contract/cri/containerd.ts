@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startCluster } from '../../cluster/servers/cluster.ts';
-import { busyboxImage, image, type ImageSpec } from '../../cluster/node/image.ts';
+import { busyboxImage, type ImageSpec } from '../../cluster/node/image.ts';
 import { push, pushIndex } from '../../cluster/node/push.ts';
 import { isContainerd17 } from '../../cluster/programs/parts.ts';
 import type { RuntimeUnderTest } from './kubelet-side.ts';
 
 /** Starts a real containerd. */
 export async function startContainerd(): Promise<RuntimeUnderTest> {
-  const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   const cluster = await startCluster({ parts: ['ctd', 'registry'] });
   let built = 0;
   const spec = ([ref = '', ...tags]: readonly string[]): ImageSpec => {
@@ -21,10 +17,8 @@ export async function startContainerd(): Promise<RuntimeUnderTest> {
     logRoot: '/var/log/pods',
     isContainerd17: isContainerd17(),
     image: async (tags) => {
-      const archive = join(folder, `${built}.tar`);
-      const { id } = await image(spec(tags), archive);
-      await cluster.importImage({ archive });
-      return { id, tags };
+      const [imported] = await cluster.importImages([spec(tags)]);
+      return { id: imported?.id ?? '', tags };
     },
     push: async (references, { index = false } = {}) => {
       if (!index) return await push(cluster.registryUrl, spec(references));
@@ -35,9 +29,6 @@ export async function startContainerd(): Promise<RuntimeUnderTest> {
     resume: () => cluster.kill('ctd', 'SIGCONT'),
     kill: () => cluster.kill('ctd', 'SIGKILL'),
     start: () => cluster.start('ctd'),
-    stop: async () => {
-      await cluster.stop();
-      rmSync(folder, { recursive: true });
-    },
+    stop: () => cluster.stop(),
   };
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { archiveOf, createPods, startQuietNode, uidOf } from '../../cluster/agent/environment.ts';
+import { createPods, startQuietNode, uidOf } from '../../cluster/agent/environment.ts';
 import { busyboxImage } from '../../cluster/node/image.ts';
 import type { KubeletUnderTest } from './kubelet-under-test.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
@@ -22,9 +22,8 @@ const script = [
 
 /** Starts a real node whose kubelet has measured a pod. */
 export async function startRealKubelet(): Promise<KubeletUnderTest> {
-  const { archive } = await archiveOf([busyboxImage]);
   const cluster = await startQuietNode({
-    images: [{ archive }],
+    images: [busyboxImage],
     kubelet: { config: { volumeStatsAggPeriod: '2s', evictionHard } },
   });
   await createPods(cluster, {
