@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptOptions } from '../../../scripts/arguments.ts';
-import { repositoryRoot } from '../../cluster/repository.ts';
+import { builtMain } from '../../cluster/servers/command.ts';
 import { megabytes, printResult, progress, thousands } from '../bench.ts';
 import { medianRun } from './command.ts';
 import { plannedAt, somePod, writeSnapshot, type PodForm } from './snapshot.ts';
@@ -42,13 +42,12 @@ async function measure(form: PodForm): Promise<string[][]> {
   progress(`writing ${pods} pods as ${form}`);
   const megabytesOfPods = (await writeSnapshot(directory, form, pods)) / 1e6;
   const what = `pods by ${forms[form].name}, ${megabytesOfPods.toFixed(0)} MB`;
-  const main = join(repositoryRoot(), 'dist/main.js');
   const flags = [`--snapshot=${directory}`, `--now=${plannedAt}`];
   const rows: string[][] = [];
   for (const command of forms[form].commands)
     rows.push([
       what,
-      ...(await repeated(command, [process.execPath, main, ...command.split(' '), ...flags])),
+      ...(await repeated(command, [process.execPath, builtMain, ...command.split(' '), ...flags])),
     ]);
   if (form === 'kubectl')
     rows.push([what, ...(await repeated('jq .kind', ['jq', '.kind', join(directory, 'pods.json')]))]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptOptions } from '../../../scripts/arguments.ts';
 import { reportsPath } from '../../../src/kube/cache/resources.ts';
-import { repositoryRoot } from '../../cluster/repository.ts';
+import { builtMain } from '../../cluster/servers/command.ts';
 import { mergePatch, sendAll } from '../api-client.ts';
 import { benchInJail, besidePeer, progress, row, thousands } from '../bench.ts';
 import { medianRun } from '../plan/command.ts';
@@ -42,7 +42,6 @@ async function writeReports({ api }: Servers): Promise<number> {
 
 async function measure({ cluster }: Servers, scratch: string): Promise<string[][]> {
   const kubeconfig = `--kubeconfig=${cluster.kubeconfig('admin')}`;
-  const main = join(repositoryRoot(), 'dist/main.js');
   const kubectl = join(process.env['DUSTPAN_BED_BIN'] ?? '', 'kubectl');
   // The same reports, unchanged.
   const get = [kubectl, 'get', 'nodegcreports', '-o', 'json', kubeconfig];
@@ -50,7 +49,7 @@ async function measure({ cluster }: Servers, scratch: string): Promise<string[][
   const rows: string[][] = [];
   for (const command of ['nodes', 'namespaces', 'pods -A', 'images', 'nodes --node=node-0007']) {
     const name = `\`top ${command}\``;
-    const top = [process.execPath, main, 'top', ...command.split(' '), kubeconfig];
+    const top = [process.execPath, builtMain, 'top', ...command.split(' '), kubeconfig];
     const { seconds, peakMiB } = await medianRun(name, top, { rounds, scratch });
     rows.push(
       row(`${name}, time`, {

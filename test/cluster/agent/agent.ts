@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryFlags } from '../../../src/daemon/agent/command.ts';
+import { parseState, type ImageRecord } from '../../../src/node/disk/state-format.ts';
 import type { AuditEvent } from '../servers/audit.ts';
 import { serviceAccountGroups, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
@@ -17,6 +19,21 @@ export interface AgentOptions {
 /** The agents of one cluster share a state file: the next one continues with it. */
 const stateDirOf = (cluster: Cluster): string => join(cluster.dir, 'agent-state');
 export const stateFileOf = (cluster: Cluster): string => join(stateDirOf(cluster), 'state.json');
+
+/** What the state file has of an image. */
+export function imageRecord(cluster: Cluster, id: string): ImageRecord | undefined {
+  const reading = parseState(readFileSync(stateFileOf(cluster), 'utf8'));
+  if (reading.kind !== 'read') throw new Error('the state file cannot be read');
+  return reading.state.images.get(id);
+}
+
+/** The options with which a command reads the node and the state of its agent, as an administrator. */
+export const onNode = (cluster: Cluster): readonly string[] => [
+  `--kubeconfig=${cluster.kubeconfig('admin')}`,
+  `--node-name=${cluster.node.name}`,
+  `--cri-socket=${cluster.node.criSocket}`,
+  `--state-dir=${stateDirOf(cluster)}`,
+];
 
 /** Starts the agent of the cluster's node, with the default paths except for the state's. */
 export function startAgent(cluster: Cluster, options: AgentOptions = {}): Promise<DustpanProcess> {

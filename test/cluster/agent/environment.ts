@@ -3,9 +3,8 @@ import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../../src/ap
 import { agentUser } from './agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
-import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
-import { eventsOn } from '../servers/events.ts';
-import { kubectl, create, apply } from '../servers/kubectl.ts';
+import { criResponse, crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { kubectl, create, apply, eventsOn, listed } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { policyManifest, unheldNodes } from '../../manifests.ts';
 
@@ -103,8 +102,7 @@ interface Pod {
 }
 
 async function listPods(cluster: Cluster): Promise<readonly Pod[]> {
-  const list = await kubectl(cluster, ['get', 'pods', '-n', 'default', '-o', 'json']);
-  return (JSON.parse(list) as { items: Pod[] }).items;
+  return await listed<Pod>(cluster, 'pods', '-n', 'default');
 }
 
 /** `phase` by name. */
@@ -145,10 +143,8 @@ export async function restartsOf(cluster: Cluster, pod: string): Promise<string>
 
 /** The listed images by their first tag. */
 export async function imageTags(cluster: Cluster): Promise<readonly string[]> {
-  const list = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as {
-    images: { id: string; repoTags: string[] }[];
-  };
-  return list.images.map(({ id, repoTags }) => repoTags[0] ?? id).sort();
+  const { images } = await criResponse<{ images: { id: string; repoTags: string[] }[] }>(cluster, 'images');
+  return images.map(({ id, repoTags }) => repoTags[0] ?? id).sort();
 }
 
 interface Listed {
@@ -166,7 +162,7 @@ interface CriObject {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-const listed = ({ id, state, metadata, labels = {} }: CriObject): Listed => {
+const named = ({ id, state, metadata, labels = {} }: CriObject): Listed => {
   const pod = labels['io.kubernetes.pod.name'];
   const parts = [pod === metadata.name ? [] : (pod ?? '-'), metadata.name, metadata.attempt ?? 0].flat();
   return { id, state, name: parts.join('/'), podUid: labels['io.kubernetes.pod.uid'] ?? '' };
@@ -174,13 +170,13 @@ const listed = ({ id, state, metadata, labels = {} }: CriObject): Listed => {
 
 /** Every container of the runtime, dead ones too, by name. */
 export async function listContainers(cluster: Cluster): Promise<readonly Listed[]> {
-  const response = JSON.parse(await crictl(cluster, 'ps', '-a', '-o', 'json')) as { containers: CriObject[] };
-  return response.containers.map(listed).sort(byName);
+  const { containers } = await criResponse<{ containers: CriObject[] }>(cluster, 'ps', '-a');
+  return containers.map(named).sort(byName);
 }
 
 export async function listSandboxes(cluster: Cluster): Promise<readonly Listed[]> {
-  const response = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { items: CriObject[] };
-  return response.items.map(listed).sort(byName);
+  const { items } = await criResponse<{ items: CriObject[] }>(cluster, 'pods');
+  return items.map(named).sort(byName);
 }
 
 const byName = (a: Listed, b: Listed): number => (a.name < b.name ? -1 : 1);

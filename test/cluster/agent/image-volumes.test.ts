@@ -1,8 +1,6 @@
 // @bed node
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { parseState } from '../../../src/node/disk/state-format.ts';
-import { startAgent, stateFileOf } from './agent.ts';
+import { imageRecord, startAgent } from './agent.ts';
 import {
   applyPolicy,
   createPods,
@@ -13,7 +11,7 @@ import {
   untilPhases,
 } from './environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { crictl } from '../node/crictl.ts';
+import { inspectedImage } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { isContainerd17 } from '../programs/parts.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
@@ -57,12 +55,8 @@ async function useModel(name: string): Promise<void> {
 }
 
 async function lastUsedMs(): Promise<number> {
-  const inspected = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', model.ref)) as {
-    status: { id: string };
-  };
-  const reading = parseState(readFileSync(stateFileOf(cluster), 'utf8'));
-  if (reading.kind !== 'read') throw new Error('the state file cannot be read');
-  return reading.state.images.get(inspected.status.id)?.lastUsedMs ?? 0;
+  const { id } = await inspectedImage(cluster, model.ref);
+  return imageRecord(cluster, id)?.lastUsedMs ?? 0;
 }
 
 // containerd 1.7 has no image volumes.

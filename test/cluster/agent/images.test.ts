@@ -1,8 +1,7 @@
 // @bed node imageFsMB=768
-import { readFileSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { parseState } from '../../../src/node/disk/state-format.ts';
-import { agentRequests, startAgent, stateFileOf } from './agent.ts';
+import { agentRequests, imageRecord, startAgent } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
@@ -19,10 +18,10 @@ import {
   startQuietNode,
 } from './environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { crictl } from '../node/crictl.ts';
+import { criResponse, crictl, inspectedImage } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { isContainerd17 } from '../programs/parts.ts';
-import { runDustpan } from '../servers/dustpan-command.ts';
+import { runDustpan } from '../servers/command.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
@@ -111,21 +110,6 @@ beforeAll(async () => {
   });
 });
 
-async function inspect(ref: string): Promise<{ readonly id: string; readonly size: string }> {
-  const response = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', ref)) as {
-    status: { id: string; size: string };
-  };
-  return response.status;
-}
-
-const imageId = async (ref: string): Promise<string> => (await inspect(ref)).id;
-
-const stateOf = (text: string) => {
-  const reading = parseState(text);
-  if (reading.kind !== 'read') throw new Error('the state file cannot be read');
-  return reading.state;
-};
-
 test('without a policy, only records when images are used', async () => {
   agent = await startAgent(cluster, { args: periods });
   await agent.ready();
@@ -139,8 +123,8 @@ test('without a policy, only records when images are used', async () => {
       volume: mountsImages ? 'Running' : 'Pending',
       before: 'Running',
     });
-  const id = await imageId(usedBefore.ref);
-  const record = () => stateOf(readFileSync(stateFileOf(cluster), 'utf8')).images.get(id);
+  const { id } = await inspectedImage(cluster, usedBefore.ref);
+  const record = () => imageRecord(cluster, id);
   const isSeenInUse = (): boolean => {
     const { firstDetectedMs = Infinity, lastUsedMs = 0 } = record() ?? {};
     return lastUsedMs > firstDetectedMs;
@@ -168,10 +152,11 @@ test('without a policy, only records when images are used', async () => {
 
 /** The last measurement of the runtime. */
 async function writableLayer(id: string): Promise<number> {
-  const response = JSON.parse(await crictl(cluster, 'stats', '-o', 'json', '--id', id)) as {
+  interface Response {
     stats: { writableLayer?: { usedBytes?: { value: string } } }[];
-  };
-  return Number(response.stats[0]?.writableLayer?.usedBytes?.value ?? 0);
+  }
+  const { stats } = await criResponse<Response>(cluster, 'stats', '--id', id);
+  return Number(stats[0]?.writableLayer?.usedBytes?.value ?? 0);
 }
 
 const space = 'dustpan_image_garbage_collected_total{reason="space"}';
@@ -186,7 +171,9 @@ test('DryRun removes nothing, and reports the removable images', async () => {
   expect(Object.keys(runningAtFirst).sort()).toEqual(mountsImages ? ['running', 'volume'] : ['running']);
 
   const removable = [usedBefore, unusedLast, ...unused];
-  const sizes = await Promise.all(removable.map(async ({ ref }) => Number((await inspect(ref)).size)));
+  const sizes = await Promise.all(
+    removable.map(async ({ ref }) => Number((await inspectedImage(cluster, ref)).size)),
+  );
   await expect
     .poll(async () => (await readReport(cluster))?.images, eventually)
     .toMatchObject({

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { runDustpan } from '../servers/dustpan-command.ts';
+import { runDustpan } from '../servers/command.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { eventually } from '../servers/waiting.ts';
 import type { ImageSpec } from '../node/image.ts';
-import { startAgent } from './agent.ts';
+import { onNode, startAgent } from './agent.ts';
 import {
   agentEvents,
   applyPolicy,
@@ -70,13 +70,6 @@ const importing = async (...images: readonly ImageSpec[]): Promise<void> => {
   await passesOf(agent, 'imagegc', 4);
 };
 
-const onNode = (): readonly string[] => [
-  `--kubeconfig=${cluster.kubeconfig('admin')}`,
-  `--node-name=${cluster.node.name}`,
-  `--cri-socket=${cluster.node.criSocket}`,
-  `--state-dir=${join(cluster.dir, 'agent-state')}`,
-];
-
 const space = 'dustpan_image_garbage_collected_total{reason="space"}';
 /** Removals of `large`, `many:a` and `many:b`: half of the inodes of one image remain to the threshold. */
 const low = (): number => Math.round(disk().usedPercent - (150 * filesPerImage) / inodes);
@@ -113,8 +106,8 @@ test('without the block for inodes nothing is removed; DryRun with it only repor
 
 test('plan and why on the node, and of its snapshot, say that the inodes are short', async () => {
   const directory = join(cluster.dir, 'snapshot');
-  await runDustpan('snapshot', directory, '--force', ...onNode());
-  for (const source of [onNode(), [`--snapshot=${directory}`]]) {
+  await runDustpan('snapshot', directory, '--force', ...onNode(cluster));
+  for (const source of [onNode(cluster), [`--snapshot=${directory}`]]) {
     const plan = JSON.parse(await runDustpan('plan', ...source, '-o', 'json')) as PlanDocument;
     const [summary] = plan.summary;
     expect(summary).toMatchObject({ crossed: ['inodes'], wantedBytes: 0 });

@@ -1,5 +1,5 @@
 import type { Cluster } from '../servers/cluster.ts';
-import { crictl } from '../node/crictl.ts';
+import { criResponse, crictl } from '../node/crictl.ts';
 import { push, pushIndex } from '../node/push.ts';
 
 /** A registry that is named in references; containerd pulls from the jail's in its place. */
@@ -90,9 +90,10 @@ async function pushAs(
 
 /** The names of each image by its id: tags, then digests. */
 export async function imageNames(cluster: Cluster): Promise<Readonly<Record<string, readonly string[]>>> {
-  const { images } = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as {
-    images: { id: string; repoTags: string[]; repoDigests: string[] }[];
-  };
+  interface Listing {
+    readonly images: { id: string; repoTags: string[]; repoDigests: string[] }[];
+  }
+  const { images } = await criResponse<Listing>(cluster, 'images');
   return Object.fromEntries(
     images.map(({ id, repoTags, repoDigests }) => [id, [...repoTags.sort(), ...repoDigests.sort()]]),
   );

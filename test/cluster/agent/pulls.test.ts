@@ -1,10 +1,9 @@
 // @bed node
 import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { ExplanationDocument } from '../../../src/evaluation/why/explain.ts';
-import { startAgent, stateFileOf } from './agent.ts';
+import { onNode, startAgent } from './agent.ts';
 import { applyPolicy, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
 import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';
 import { crictl } from '../node/crictl.ts';
@@ -14,7 +13,7 @@ import { pullFrom } from '../node/registry.ts';
 import { RegistryGate } from '../node/registry-gate.ts';
 import { isContainerd17 } from '../programs/parts.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { runDustpan } from '../servers/dustpan-command.ts';
+import { runDustpan } from '../servers/command.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
@@ -147,18 +146,8 @@ test('the runtime lists a pulled image by its tags and its digest, that of the i
     expect(listed[id], form).toEqual(names);
 });
 
-/** Arguments of `plan` and `why` for this node, as an administrator on it. */
-const onNode = (): readonly string[] => [
-  `--kubeconfig=${cluster.kubeconfig('admin')}`,
-  `--node-name=${cluster.node.name}`,
-  `--cri-socket=${cluster.node.criSocket}`,
-  `--state-dir=${dirname(stateFileOf(cluster))}`,
-  '-o',
-  'json',
-];
-
 async function why(image: string): Promise<readonly object[]> {
-  const text = await runDustpan('why', 'image', image, ...onNode());
+  const text = await runDustpan('why', 'image', image, ...onNode(cluster), '-o', 'json');
   return (JSON.parse(text) as ExplanationDocument).explanations;
 }
 
@@ -168,7 +157,8 @@ test('plan and why name images as users wrote them: by tag or by digest', async 
   const due = 'dustpan_due_objects{unit="imagegc",reason="Age",mode="DryRun"}';
   await expect.poll(() => metric(agent, due), eventually).toBe(Object.keys(unused).length);
 
-  const { decisions } = JSON.parse(await runDustpan('plan', '--kept', ...onNode())) as PlanDocument;
+  const plan = await runDustpan('plan', '--kept', ...onNode(cluster), '-o', 'json');
+  const { decisions } = JSON.parse(plan) as PlanDocument;
   const images = decisions.filter(({ object }) => object.kind === 'Image');
   const verdicts = (ids: readonly string[]) =>
     images

@@ -4,14 +4,13 @@ import { appendFileSync, existsSync, readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { NodeGCReport, NodeGCReportStatusUsage } from '../../../src/api/gen/nodegcreport.gen.ts';
+import type { NodeGCReportStatusUsage } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { createOverruns, print, write } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { kubectl } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { startAgent } from './agent.ts';
-import { startQuietNode } from './environment.ts';
+import { readReport, startQuietNode } from './environment.ts';
 
 const mebi = 1024 * 1024;
 const kubeletRoot = '/var/lib/kubelet';
@@ -52,9 +51,7 @@ async function fill(mebiPerSecond: number, signal: AbortSignal): Promise<void> {
 }
 
 async function reported(): Promise<NodeGCReportStatusUsage> {
-  const list = await kubectl(cluster, ['get', 'nodegcreports', '-o', 'json']);
-  const { items } = JSON.parse(list) as { readonly items: readonly NodeGCReport[] };
-  return items[0]?.status?.usage ?? {};
+  return (await readReport(cluster))?.usage ?? {};
 }
 
 /** As `du` counts, in bytes. */

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { runCommand, type CommandResult } from '../servers/command.ts';
+import { resultOfDustpan, runCommand, type CommandResult } from '../servers/command.ts';
 import { apply, helm, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 import { busyboxImage } from '../node/image.ts';
@@ -133,11 +133,8 @@ describe('through the agents', () => {
   const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
   /** Runs the built command with the rights of a user. */
-  const dustpan = (user: string, ...args: readonly string[]): Promise<CommandResult> => {
-    const main = join(repositoryRoot(), 'dist/main.js');
-    const connection = [`--kubeconfig=${cluster.kubeconfig('admin')}`, `--as=${user}`];
-    return runCommand([process.execPath, main, ...args, ...connection]);
-  };
+  const dustpan = (user: string, ...args: readonly string[]): Promise<CommandResult> =>
+    resultOfDustpan(...args, `--kubeconfig=${cluster.kubeconfig('admin')}`, `--as=${user}`);
 
   test('a user with the right reads an image of the node', async () => {
     const args = ['why', 'image', unused.ref, `--node=${cluster.node.name}`];

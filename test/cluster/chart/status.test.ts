@@ -1,11 +1,10 @@
 // @bed node
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import type { StatusView } from '../../../src/commands/status/view.ts';
 import { repositoryRoot } from '../repository.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { runCommand } from '../servers/command.ts';
+import { resultOfDustpan } from '../servers/command.ts';
 import { apply, helm, kubectl } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { chartDirectory } from './chart.ts';
@@ -31,11 +30,8 @@ const upgrade = (...args: readonly string[]): Promise<string> =>
   helm(cluster, 'upgrade', 'dustpan', chartDirectory, '-n', namespace, '--reset-values', ...args);
 
 async function status(user = 'admin'): Promise<StatusView> {
-  const main = join(repositoryRoot(), 'dist/main.js');
-  const { stdout, stderr, code } = await runCommand([
-    ...[process.execPath, main, 'status', '-o', 'json', '--installation', '--exit-code'],
-    `--kubeconfig=${cluster.kubeconfig(user)}`,
-  ]);
+  const options = ['-o', 'json', '--installation', '--exit-code', `--kubeconfig=${cluster.kubeconfig(user)}`];
+  const { stdout, stderr, code } = await resultOfDustpan('status', ...options);
   if (stdout === '') throw new Error(stderr);
   const view = JSON.parse(stdout) as StatusView;
   expect(code).toBe(view.trouble.length > 0 || view.verdict === 'Unknown' ? 3 : 0);

@@ -2,8 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { policyManifest } from '../../manifests.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
-import { eventsOn } from '../servers/events.ts';
-import { apply, create, kubectl } from '../servers/kubectl.ts';
+import { apply, create, eventsOn, kubectl, listed } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 import { dustpanUser, startController } from './dustpan.ts';
 import { writeReport } from './environment.ts';
@@ -61,10 +60,7 @@ interface Pod {
   readonly status: { readonly phase: string };
 }
 
-async function pods(): Promise<readonly Pod[]> {
-  const list = await kubectl(cluster, ['get', 'pods', '-o', 'json']);
-  return (JSON.parse(list) as { readonly items: readonly Pod[] }).items;
-}
+const pods = (): Promise<readonly Pod[]> => listed<Pod>(cluster, 'pods');
 
 const isEnding = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 

@@ -1,11 +1,9 @@
 // @bed prometheus
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { StatusView } from '../../../src/commands/status/view.ts';
 import { startPrometheus, type Prometheus } from '../prometheus/prometheus.ts';
-import { repositoryRoot } from '../repository.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { runCommand } from '../servers/command.ts';
+import { resultOfDustpan } from '../servers/command.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
@@ -32,10 +30,8 @@ async function condition(type: string): Promise<string> {
 }
 
 async function troubles(): Promise<readonly string[]> {
-  const { stdout } = await runCommand([
-    ...[process.execPath, join(repositoryRoot(), 'dist/main.js'), 'status', '-o', 'json'],
-    `--kubeconfig=${cluster.kubeconfig('admin')}`,
-  ]);
+  const connection = `--kubeconfig=${cluster.kubeconfig('admin')}`;
+  const { stdout } = await resultOfDustpan('status', '-o', 'json', connection);
   return (JSON.parse(stdout) as StatusView).trouble.map(({ reason }) => reason);
 }
 

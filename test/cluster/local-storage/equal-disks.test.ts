@@ -3,13 +3,13 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
-import { agentUser, startAgent } from '../agent/agent.ts';
+import { agentUser, onNode, startAgent } from '../agent/agent.ts';
 import { applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { Plans } from '../plan-equality/plan-equality.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { createOverruns, last, podEvents, print, write, type Overrun } from './pods.ts';
+import { createOverruns, noMoreEvictions, podEvents, print, write, type Overrun } from './pods.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
 /** Its container is over its limit, the pod is not. */
@@ -18,9 +18,6 @@ const overBy = (script: string): Overrun => ({
   second: { limit: '50Mi' },
 });
 const pods = { layer: overBy(write('/x', 8)), logs: overBy(print(6)) };
-
-/** Covers the slowest measurements: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
-const settling = { quietMs: 35_000, timeoutMs: 240_000 };
 
 /** The magic number of statfs(2). */
 const ext4 = 0xef53;
@@ -38,12 +35,7 @@ beforeAll(async () => {
   });
   plans = new Plans({
     cluster,
-    user: 'admin',
-    nodeArgs: [
-      `--node-name=${cluster.node.name}`,
-      `--cri-socket=${cluster.node.criSocket}`,
-      `--state-dir=${join(cluster.dir, 'agent-state')}`,
-    ],
+    source: onNode(cluster),
     planArgs: ['--kept', '-o', 'json'],
   });
   await createOverruns(cluster, pods);
@@ -65,7 +57,7 @@ test('the kubelet counts no layer for the limit of a container, and dustpan judg
   expect(imageFs).toMatchObject({ type: ext4, blocks: kubeletRoot?.blocks, files: kubeletRoot?.files });
   // The kubelet evicts the one for its logs: it would have evicted the other for its layer by then.
   await waitUntil('the kubelet to evict', async () => (await evicted()).includes('logs'));
-  expect(await last(evicted, settling)).toEqual(['logs']);
+  expect(await noMoreEvictions(evicted)).toEqual(['logs']);
 
   await plans.snapshot();
   for (const plan of [await plans.offline(), await plans.live()])
@@ -78,7 +70,7 @@ test('the kubelet counts no layer for the limit of a container, and dustpan judg
   await agent.ready();
   await using controller = await startController(cluster);
   expect(controller.pid).toBeGreaterThan(0);
-  expect(await last(evicted, settling)).toEqual(['logs']);
+  expect(await noMoreEvictions(evicted)).toEqual(['logs']);
 }, 900_000);
 
 test('on one disk the same values evict the pod: the layer was measured', async () => {

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage } from '../node/image.ts';
-import { eventsOn } from '../servers/events.ts';
-import { create } from '../servers/kubectl.ts';
+import { create, eventsOn } from '../servers/kubectl.ts';
+import { eventually, settled } from '../servers/waiting.ts';
 
 /** A container that writes, and then waits to be ended. */
 interface Writer {
@@ -108,19 +107,6 @@ export async function podEvents(cluster: Cluster, reason: string): Promise<reado
     .map(({ regarding, note, reportingController: by }) => ({ pod: regarding.name, reason, note, by }));
 }
 
-/** Reads until the value has not changed for so long; returns the last value, also after the timeout. */
-export async function last<T>(
-  see: () => Promise<T>,
-  { quietMs, timeoutMs }: { readonly quietMs: number; readonly timeoutMs: number },
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  let seen = await see();
-  let since = performance.now();
-  while (performance.now() - since < quietMs && performance.now() < deadline) {
-    await sleep(500);
-    const now = await see();
-    if (JSON.stringify(now) !== JSON.stringify(seen)) since = performance.now();
-    seen = now;
-  }
-  return seen;
-}
+/** Covers the slowest measurements, the kubelet's pass of 10 s and the runtime's statistics of 10 s: nobody is evicted any more. */
+export const noMoreEvictions = <T>(read: () => Promise<T>): Promise<T> =>
+  settled(read, 35_000, { ...eventually, timeout: 240_000 });

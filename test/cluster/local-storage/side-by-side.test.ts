@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pinnedVersion } from '../programs/find.ts';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import { applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
@@ -10,7 +9,15 @@ import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
-import { createOverruns, last, overrunPod, podEvents, print, write, type Overrun } from './pods.ts';
+import {
+  createOverruns,
+  noMoreEvictions,
+  overrunPod,
+  podEvents,
+  print,
+  write,
+  type Overrun,
+} from './pods.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
@@ -88,9 +95,6 @@ const pods: Readonly<Record<string, Overrun>> = {
 const staticPod: Overrun = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 12) } };
 const manifests = '/var/lib/kubelet/manifests';
 
-/** Covers the slowest measurements: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
-const settling = { quietMs: 35_000, timeoutMs: 240_000 };
-
 async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = {}): Promise<Cluster> {
   mkdirSync(manifests, { recursive: true });
   const cluster = await startCluster({
@@ -138,9 +142,8 @@ async function evicted(
 ): Promise<Readonly<Record<string, string>>> {
   const see = async (): Promise<Readonly<Record<string, string>>> =>
     evictions(await podEvents(cluster, 'Evicted'));
-  const deadline = performance.now() + settling.timeoutMs;
-  while (!areThose(Object.keys(await see())) && performance.now() < deadline) await sleep(1_000);
-  return await last(see, settling);
+  await waitUntil('these are evicted', async () => areThose(Object.keys(await see())), { timeout: 240_000 });
+  return await noMoreEvictions(see);
 }
 
 const fewest = 10;

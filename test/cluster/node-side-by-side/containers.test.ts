@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage } from '../node/image.ts';
 import { quickPeriods } from '../programs/kubelet-quick.ts';
-import { applyNodesPolicy, settled, startCollecting, startNode } from './side-by-side.ts';
+import { applyNodesPolicy, startCollecting, startNode } from './side-by-side.ts';
 import {
   containerHistory,
   deletePods,
@@ -16,7 +16,7 @@ import {
 import { startOtherKubelet } from './kubelet.ts';
 import { keepingContainers } from '../agent/environment.ts';
 import { passesOf } from '../servers/dustpan-process.ts';
-import { waitUntil } from '../servers/waiting.ts';
+import { settled, waitUntil } from '../servers/waiting.ts';
 
 /** The same as the kubelet's flags; -1 = no limit. */
 interface Limits {

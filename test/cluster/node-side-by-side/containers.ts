@@ -1,9 +1,10 @@
 import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../servers/cluster.ts';
-import { crashSandbox, crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { crashSandbox, criResponse, crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage } from '../node/image.ts';
-import { podOn, podPhases } from './side-by-side.ts';
+import { phases } from '../agent/environment.ts';
+import { podOn } from './side-by-side.ts';
 import { seededRandom, type Random } from '../population/random.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
@@ -70,8 +71,8 @@ async function atRest(cluster: Cluster, history: ContainerHistory): Promise<void
   const running = ['started', 'moved', 'gone-stopped', 'held', 'evicted'].map((name) => `${name}/main#0`);
   const looping = namesOf('looping', history).map(({ name, tries }) => `${name}/main#${tries}`);
   await waitUntil('pods to come to rest', async () => {
-    const phases = await podPhases(cluster);
-    if (!ended.every(({ name }) => phases.get(name) === 'Succeeded')) return false;
+    const found = await phases(cluster);
+    if (!ended.every(({ name }) => found[name] === 'Succeeded')) return false;
     const containers = (await listContainers(cluster)).map(lineOf);
     return [...running, ...looping].every((one) => containers.includes(`${one} RUNNING`));
   });
@@ -151,7 +152,7 @@ export async function leaveDeviations(cluster: Cluster): Promise<void> {
 /** One line for each container, sandbox and log of the node, by the names of pods, without random parts. */
 export async function remainsOf(cluster: Cluster): Promise<readonly string[]> {
   const containers = await listContainers(cluster);
-  const { items } = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { readonly items: Item[] };
+  const { items } = await criResponse<{ readonly items: Item[] }>(cluster, 'pods');
   return [
     ...containers.map((one) => `container ${lineOf(one)}`),
     ...items.map(({ metadata, state }) => `sandbox ${metadata.name}#${metadata.attempt} ${state}`),
@@ -190,10 +191,8 @@ interface Item {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-async function listContainers(cluster: Cluster): Promise<readonly Item[]> {
-  return (JSON.parse(await crictl(cluster, 'ps', '--all', '-o', 'json')) as { readonly containers: Item[] })
-    .containers;
-}
+const listContainers = async (cluster: Cluster): Promise<readonly Item[]> =>
+  (await criResponse<{ readonly containers: Item[] }>(cluster, 'ps', '--all')).containers;
 
 const lineOf = ({ metadata, labels, state }: Item): string => {
   const pod = labels['io.kubernetes.pod.name'] ?? 'by-hand';

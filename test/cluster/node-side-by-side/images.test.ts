@@ -6,7 +6,7 @@ import { applyNodesPolicy, startCollecting, startNode } from './side-by-side.ts'
 import {
   collect,
   failuresOf,
-  listed,
+  imagesListed,
   play,
   playDeviation,
   wordsOf,
@@ -60,7 +60,7 @@ async function underKubelet(): Promise<Played> {
     ctd: { logLevel: 'trace' },
   });
   // Other loops list images too, and one listing may be on its way: before the last of these, a detection has begun and ended.
-  const noticed = (): Promise<void> => listed(cluster, 5);
+  const noticed = (): Promise<void> => imagesListed(cluster, 5);
   const signal: ImageSide['signal'] = (name) => cluster.kill('kubelet', name);
   const side: ImageSide = { cluster, thresholds, noticed, quietMs: 1.2 * quickPeriods.imageGcMs, signal };
   return await playAll(side, 'kubelet');

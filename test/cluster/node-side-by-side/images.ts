@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Cluster } from '../servers/cluster.ts';
 import { runCommand } from '../servers/command.ts';
-import { crictl } from '../node/crictl.ts';
-import { podOn, podPhases, settled, type Collector } from './side-by-side.ts';
+import { phases } from '../agent/environment.ts';
+import { criResponse, crictl } from '../node/crictl.ts';
+import { podOn, type Collector } from './side-by-side.ts';
 import { megabyte, ownImage, sizeOf, type Release, type Round } from './random-images.ts';
-import { kubectl, create } from '../servers/kubectl.ts';
-import { waitUntil } from '../servers/waiting.ts';
+import { kubectl, create, listed } from '../servers/kubectl.ts';
+import { settled, waitUntil } from '../servers/waiting.ts';
 
 /** The settings that both collectors have. */
 export interface Thresholds {
@@ -83,11 +84,12 @@ export async function playDeviation(side: ImageSide, last: Round): Promise<reado
 
 /** The distinct failure Events of one collector about images: reason and message without numbers. */
 export async function failuresOf(cluster: Cluster, collector: Collector): Promise<readonly string[]> {
-  const { items } = JSON.parse(await kubectl(cluster, ['get', 'events', '-A', '-o', 'json'])) as Events;
-  const failures = items.filter(({ reason, reportingComponent, source }) => {
-    const isOurs = (reportingComponent ?? source?.component) === 'gc.dustpan.dev/agent';
-    return failureReasons.includes(reason) && isOurs === (collector === 'dustpan');
-  });
+  const failures = (await listed<Event>(cluster, 'events', '-A')).filter(
+    ({ reason, reportingComponent, source }) => {
+      const isOurs = (reportingComponent ?? source?.component) === 'gc.dustpan.dev/agent';
+      return failureReasons.includes(reason) && isOurs === (collector === 'dustpan');
+    },
+  );
   return [...new Set(failures.map(({ reason, message = '' }) => `${reason}: ${wordsOf(message)}`))].sort();
 }
 
@@ -96,13 +98,11 @@ export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( [
 
 const failureReasons: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
 
-interface Events {
-  readonly items: readonly {
-    readonly reason: string;
-    readonly message?: string;
-    readonly reportingComponent?: string;
-    readonly source?: { readonly component?: string };
-  }[];
+interface Event {
+  readonly reason: string;
+  readonly message?: string;
+  readonly reportingComponent?: string;
+  readonly source?: { readonly component?: string };
 }
 
 /** Fills the disk until so many bytes must be freed, waits until that is done, and removes the filling. */
@@ -158,9 +158,9 @@ async function run(cluster: Cluster, round: Round): Promise<void> {
   const specs = [...round.ended.map(pod('exit 0')), ...round.running.map(pod(forever))];
   await create(cluster, ...specs);
   await waitUntil('pods to end or to run', async () => {
-    const phases = await podPhases(cluster);
+    const found = await phases(cluster);
     const are = (refs: readonly string[], phase: string): boolean =>
-      refs.every((image) => phases.get(podName(round, image)) === phase);
+      refs.every((image) => found[podName(round, image)] === phase);
     return are(round.ended, 'Succeeded') && are(round.running, 'Running');
   });
 }
@@ -177,16 +177,15 @@ async function removeLastContainer(cluster: Cluster, round: Round, { image, by }
 
 /** All names of each image, sorted. */
 async function imageNames(cluster: Cluster): Promise<readonly string[]> {
-  const { images: listed } = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as Listing;
-  return listed.map(({ repoTags }) => repoTags.toSorted().join(' ')).sort();
-}
-
-interface Listing {
-  readonly images: readonly { readonly repoTags: readonly string[] }[];
+  interface Listing {
+    readonly images: readonly { readonly repoTags: readonly string[] }[];
+  }
+  const { images } = await criResponse<Listing>(cluster, 'images');
+  return images.map(({ repoTags }) => repoTags.toSorted().join(' ')).sort();
 }
 
 /** Waits for so many ListImages requests; needs a containerd that logs at level trace. */
-export async function listed(cluster: Cluster, times: number): Promise<void> {
+export async function imagesListed(cluster: Cluster, times: number): Promise<void> {
   const file = join(cluster.dir, 'log/ctd.log');
   const start = statSync(file).size;
   await waitUntil(`${times} listings of images`, async () => {

@@ -15,7 +15,7 @@ import {
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { createOverruns, fillSteadily, podEvents, write, type Overrun } from '../local-storage/pods.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
-import { runDustpan } from '../servers/dustpan-command.ts';
+import { runDustpan } from '../servers/command.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';

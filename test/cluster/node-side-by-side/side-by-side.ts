@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startAgent, agentUser } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { policyManifest, unheldNodes } from '../../manifests.ts';
-import { kubectl, apply } from '../servers/kubectl.ts';
-import { eventually } from '../servers/waiting.ts';
+import { apply } from '../servers/kubectl.ts';
 import { idleKubelet } from '../agent/environment.ts';
 
 /** The node under its own kubelet's collector, or under dustpan's; the test has one after the other. */
@@ -41,21 +39,6 @@ export async function startCollecting(cluster: Cluster, nodes: object): Promise<
 export async function applyNodesPolicy(cluster: Cluster, nodes: object): Promise<void> {
   const policy = policyManifest('as-the-kubelet', { mode: 'Enforce', nodes: unheldNodes(nodes) });
   await apply(cluster, policy);
-}
-
-/** Reads until the value has not changed for so long, and returns it. */
-export async function settled<T>(see: () => Promise<T>, quietMs: number): Promise<T> {
-  let seen = await see();
-  let since = performance.now();
-  const deadline = since + eventually.timeout;
-  while (performance.now() - since < quietMs) {
-    if (performance.now() > deadline) throw new Error(`no rest within ${eventually.timeout} ms`);
-    await sleep(eventually.interval);
-    const now = await see();
-    if (JSON.stringify(now) !== JSON.stringify(seen)) since = performance.now();
-    seen = now;
-  }
-  return seen;
 }
 
 interface PodOptions {
@@ -100,16 +83,3 @@ const containerOf = (
   command: ['/bin/busybox', 'sh', '-c', script],
   volumeMounts: [{ name: 'count', mountPath: '/count' }],
 });
-
-/** Phases by name of the pod. */
-export async function podPhases(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
-  const { items } = JSON.parse(await kubectl(cluster, ['get', 'pods', '-o', 'json'])) as PodList;
-  return new Map(items.map(({ metadata, status }) => [metadata.name, status.phase ?? '']));
-}
-
-interface PodList {
-  readonly items: readonly {
-    readonly metadata: { readonly name: string };
-    readonly status: { readonly phase?: string };
-  }[];
-}

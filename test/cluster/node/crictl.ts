@@ -11,6 +11,26 @@ export async function crictl(cluster: Runner, ...args: readonly string[]): Promi
   return stdout.trim();
 }
 
+/** The response of a crictl command. */
+export async function criResponse<T>(
+  cluster: Runner,
+  command: string,
+  ...args: readonly string[]
+): Promise<T> {
+  return JSON.parse(await crictl(cluster, command, '-o', 'json', ...args)) as T;
+}
+
+/** The ID and the size of an image. */
+export async function inspectedImage(
+  cluster: Runner,
+  ref: string,
+): Promise<{ readonly id: string; readonly size: string }> {
+  interface Inspected {
+    readonly status: { readonly id: string; readonly size: string };
+  }
+  return (await criResponse<Inspected>(cluster, 'inspecti', ref)).status;
+}
+
 /** Stops a sandbox while the kubelet is paused: a running one could see the containers end first, and restart them in the same sandbox. */
 export async function crashSandbox(cluster: Runner & Pick<Cluster, 'kill'>, id: string): Promise<void> {
   await cluster.kill('kubelet', 'SIGSTOP');

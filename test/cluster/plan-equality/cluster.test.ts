@@ -23,7 +23,11 @@ async function startWithPopulation(seed: number): Promise<Cluster> {
 
 test.for([1, 2, 3])('a plan of the cluster equals that of its snapshot: population %i', async (seed) => {
   await using cluster = await startWithPopulation(seed);
-  const plans = new Plans({ cluster, user: dustpanUser.name, planArgs });
+  const plans = new Plans({
+    cluster,
+    source: [`--kubeconfig=${cluster.kubeconfig(dustpanUser.name)}`],
+    planArgs,
+  });
   await plans.snapshot();
   const plan = await plans.live();
   expect(await plans.offline()).toEqual(plan);
@@ -60,7 +64,11 @@ test.for([1, 2, 3])('a plan of the cluster equals that of its snapshot: populati
 
 test('the comparison detects what a snapshot loses', async () => {
   await using cluster = await startWithPopulation(1);
-  const plans = new Plans({ cluster, user: dustpanUser.name, planArgs });
+  const plans = new Plans({
+    cluster,
+    source: [`--kubeconfig=${cluster.kubeconfig(dustpanUser.name)}`],
+    planArgs,
+  });
   await plans.snapshot();
   const plan = await plans.live();
   const withoutFirst = (file: string) =>

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
-import { startAgent, stateFileOf } from '../agent/agent.ts';
+import { onNode, startAgent, stateFileOf } from '../agent/agent.ts';
 import {
   applyPolicy,
   createPods,
@@ -90,12 +90,7 @@ beforeAll(async () => {
   const now = new Date(Date.now() + 48 * 3_600_000).toISOString().replace(/\.\d+/, '');
   plans = new Plans({
     cluster,
-    user: 'admin',
-    nodeArgs: [
-      `--node-name=${cluster.node.name}`,
-      `--cri-socket=${cluster.node.criSocket}`,
-      `--state-dir=${join(cluster.dir, 'agent-state')}`,
-    ],
+    source: onNode(cluster),
     planArgs: [`--now=${now}`, '--kept', '-o', 'json'],
   });
   storagePlans = await planned('localstorage', storage);

@@ -2,14 +2,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { runDustpan } from '../servers/dustpan-command.ts';
+import { runDustpan } from '../servers/command.ts';
 
 interface Setting {
-  readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig'>;
-  /** The user of the commands. */
-  readonly user: string;
-  /** Node flags of both commands. */
-  readonly nodeArgs?: readonly string[];
+  readonly cluster: Pick<Cluster, 'dir'>;
+  /** The options by which the commands find the cluster, or its node. */
+  readonly source: readonly string[];
   readonly planArgs: readonly string[];
 }
 
@@ -33,15 +31,14 @@ export class Plans {
   }
 
   async live(...args: readonly string[]): Promise<PlanDocument> {
-    const { nodeArgs = [], planArgs } = this.#setting;
-    const text = await runDustpan('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args);
+    const { source, planArgs } = this.#setting;
+    const text = await runDustpan('plan', ...source, ...planArgs, ...args);
     return comparable(JSON.parse(text) as PlanDocument);
   }
 
   /** Writes the snapshot, replacing the last one. */
   async snapshot(): Promise<void> {
-    const { nodeArgs = [] } = this.#setting;
-    await runDustpan('snapshot', this.directory, '--force', ...this.#cluster, ...nodeArgs);
+    await runDustpan('snapshot', this.directory, '--force', ...this.#setting.source);
   }
 
   /** The plan of the snapshot. */
@@ -72,10 +69,6 @@ export class Plans {
       .filter((name) => name.endsWith('.json'))
       .map((name) => readFileSync(join(this.directory, name), 'utf8'))
       .join('\n');
-  }
-
-  get #cluster(): readonly string[] {
-    return [`--kubeconfig=${this.#setting.cluster.kubeconfig(this.#setting.user)}`];
   }
 }
 

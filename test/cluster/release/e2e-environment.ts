@@ -4,7 +4,7 @@ import { write, type Overrun } from '../local-storage/pods.ts';
 import type { Grant } from './rbac-usage.ts';
 import type { Rule } from '../servers/resources.ts';
 import { policyManifest } from '../../manifests.ts';
-import { apply, kubectl } from '../servers/kubectl.ts';
+import { apply, kubectl, listed } from '../servers/kubectl.ts';
 
 /** The namespace of the release. */
 export const namespace = 'dustpan-system';
@@ -123,19 +123,14 @@ export async function grantsOf(
   component: 'controller' | 'agent',
 ): Promise<readonly Grant[]> {
   const label = `app.kubernetes.io/instance=dustpan,app.kubernetes.io/component=${component}`;
-  const own = await rolesOf(cluster, ['roles,clusterroles', '--all-namespaces', `--selector=${label}`]);
-  const everybodys = await rolesOf(cluster, ['clusterroles', 'system:discovery', 'system:basic-user']);
+  const own = await listed<Role>(cluster, 'roles,clusterroles', '--all-namespaces', `--selector=${label}`);
+  const everybodys = await listed<Role>(cluster, 'clusterroles', 'system:discovery', 'system:basic-user');
   return [
     ...own.flatMap(({ metadata, rules }) =>
       (rules ?? []).map((rule) => ({ rule, namespace: metadata.namespace })),
     ),
     ...everybodys.flatMap(({ rules }) => (rules ?? []).map((rule) => ({ rule, isEverybodys: true }))),
   ];
-}
-
-async function rolesOf(cluster: Cluster, what: readonly string[]): Promise<readonly Role[]> {
-  const list = await kubectl(cluster, ['get', ...what, '-o', 'json']);
-  return (JSON.parse(list) as { readonly items: readonly Role[] }).items;
 }
 
 /** The UIDs of dustpan's pods by name: equal before and after means that none was replaced. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { imageLayout, nodePath } from '../../../scripts/image/layout.ts';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { crictl, runSandbox, type Sandbox } from '../node/crictl.ts';
+import { crictl, inspectedImage, runSandbox, type Sandbox } from '../node/crictl.ts';
 import { make, type BuiltImage } from '../node/image.ts';
 import { repositoryRoot } from '../repository.ts';
 
@@ -87,10 +87,7 @@ function logOf(name: string): string {
 describe('the image that npm run image makes', () => {
   test("is reproducible, and has the chart's default name", async () => {
     expect(make(dustpanImage({ root })).built).toEqual(built);
-    const found = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', `dustpan:${version}`)) as {
-      readonly status: { readonly id: string };
-    };
-    expect(found.status.id).toBe(built?.id);
+    expect((await inspectedImage(cluster, `dustpan:${version}`)).id).toBe(built?.id);
   });
 
   test('runs as an ordinary user, on a read-only root, without capabilities', async () => {

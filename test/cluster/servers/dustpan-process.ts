@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { repositoryRoot } from '../repository.ts';
+import { builtMain } from './command.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
@@ -49,7 +49,7 @@ export async function startDustpanProcess({
   env = {},
   launcher = [],
   nodeArgs,
-  main = join(repositoryRoot(), 'dist/main.js'),
+  main = builtMain,
   args: [command = '', ...flags],
 }: DustpanProcessOptions): Promise<DustpanProcess> {
   const [metrics = 0, health = 0] = await freePorts(2);

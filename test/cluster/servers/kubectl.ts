@@ -28,3 +28,25 @@ export async function create(cluster: Kubectl, ...objects: readonly object[]): P
 export async function apply(cluster: Kubectl, ...objects: readonly object[]): Promise<string> {
   return await kubectl(cluster, ['apply', '-f', '-'], listOf(objects));
 }
+
+/** The objects that `kubectl get` lists with these arguments. */
+export async function listed<T>(cluster: Kubectl, ...what: readonly string[]): Promise<readonly T[]> {
+  const list = await kubectl(cluster, ['get', ...what, '-o', 'json']);
+  return (JSON.parse(list) as { readonly items: readonly T[] }).items;
+}
+
+interface ClusterEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+  readonly reportingController: string;
+  readonly regarding: { readonly kind: string; readonly name: string };
+}
+
+/** The Events on objects of this kind, in the namespace `default`, where those on nodes are too. */
+export async function eventsOn(cluster: Kubectl, kind: string): Promise<readonly ClusterEvent[]> {
+  const all = await listed<Partial<ClusterEvent>>(cluster, 'events.v1.events.k8s.io', '-n', 'default');
+  // The API server leaves out an empty note.
+  const events = all.map((event) => ({ note: '', ...event }) as ClusterEvent);
+  return events.filter(({ regarding }) => regarding.kind === kind);
+}

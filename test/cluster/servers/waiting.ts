@@ -18,3 +18,22 @@ export async function waitUntil(
     await sleep(interval);
   }
 }
+
+/** Reads until the value has not changed for so long, and returns it. */
+export async function settled<T>(
+  read: () => Promise<T>,
+  quietMs: number,
+  { timeout, interval } = eventually,
+): Promise<T> {
+  let last = await read();
+  let since = performance.now();
+  const deadline = since + timeout;
+  while (performance.now() - since < quietMs) {
+    if (performance.now() > deadline) throw new Error(`no rest within ${timeout} ms`);
+    await sleep(interval);
+    const now = await read();
+    if (JSON.stringify(now) !== JSON.stringify(last)) since = performance.now();
+    last = now;
+  }
+  return last;
+}
