@@ -52,6 +52,9 @@ export function startAgent(cluster: Cluster, options: AgentOptions = {}): Promis
   });
 }
 
+/** Passes of images and containers a second apart. */
+export const everySecond: readonly string[] = ['--image-gc-period=1s', '--container-gc-period=1s'];
+
 /** A user for `startCluster` with no more rights than the agent needs. */
 export const agentUser: User = {
   name: 'dustpan-agent',

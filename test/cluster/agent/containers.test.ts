@@ -11,22 +11,27 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { agentRequests, startAgent } from './agent.ts';
+import { agentRequests, everySecond, startAgent } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
   createPods,
+  dataVolume,
+  dueInDryRun,
   leavePhantom,
   listContainers,
   listSandboxes,
   metric,
   phases,
   podManifest,
+  quickRestarts,
   reportUnit,
   restartsOf,
   runningPods,
   startQuietNode,
   uidOf,
+  withStaticPods,
+  writeStaticPod,
 } from './environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { crashSandbox, crictl, runContainer, runSandbox } from '../node/crictl.ts';
@@ -55,28 +60,15 @@ const still = 'still-node-a';
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
 
 beforeAll(async () => {
-  const manifests = '/var/lib/kubelet/manifests';
+  const logs = { containerLogMaxSize: '10Ki', containerLogMaxFiles: 5, containerLogMonitorInterval: '3s' };
   cluster = await startQuietNode({
     images: [busyboxImage],
-    kubelet: {
-      config: {
-        staticPodPath: manifests,
-        containerLogMaxSize: '10Ki',
-        containerLogMaxFiles: 5,
-        containerLogMonitorInterval: '3s',
-        crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
-        featureGates: { KubeletCrashLoopBackOffMax: true },
-      },
-    },
+    config: { ...withStaticPods, ...quickRestarts, ...logs },
   });
-  const data = {
-    volumes: [{ name: 'data', emptyDir: {} }],
-    volumeMounts: [{ name: 'data', mountPath: '/data' }],
-  };
   await createPods(cluster, {
-    logger: { image, script: writing, ...data },
+    logger: { image, script: writing, ...dataVolume },
     steady: { image, script: sleep },
-    crash: { image, script: crashing, ...data },
+    crash: { image, script: crashing, ...dataVolume },
     looping: { image, script: 'exit 1' },
     resandboxed: { image, script: sleep },
     done: { image, script: 'echo kept', restartPolicy: 'Never' },
@@ -84,8 +76,7 @@ beforeAll(async () => {
     'gone-running': { image, script: sleep },
   });
   const manifest = podManifest('still', { image, script: 'echo static', restartPolicy: 'OnFailure' });
-  mkdirSync(manifests, { recursive: true });
-  writeFileSync(join(manifests, 'still.json'), JSON.stringify(manifest));
+  writeStaticPod('still', manifest);
 });
 
 /** Names of the containers of a pod, of one state. */
@@ -147,9 +138,8 @@ test('DryRun removes nothing', async () => {
   await expect.poll(() => restartsOf(cluster, 'resandboxed'), eventually).toBe('2 true');
   runningAtFirst = await runningPods(cluster);
   await applyPolicy(cluster, 'DryRun', collecting);
-  agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
-  const due = (reason: string) =>
-    metric(agent, `dustpan_due_objects{unit="containergc",reason="${reason}",mode="DryRun"}`);
+  agent = await startAgent(cluster, { args: everySecond });
+  const due = (reason: string) => dueInDryRun(agent, 'containergc', reason);
   // Attempts 0 to 2 of crash, attempt 0 of resandboxed, any of looping.
   await expect.poll(() => due('DeadContainer'), eventually).toBeGreaterThan(4);
   // A log that was written to within the last half minute may still be open.

@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { agentUser } from './agent.ts';
+import { dustpanUser } from '../controller/dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { criResponse, crictl, runContainer, runSandbox } from '../node/crictl.ts';
@@ -21,19 +24,38 @@ export const keepingContainers: readonly string[] = [
   '--minimum-container-ttl-duration=24h',
 ];
 
-/** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the agent's user; `parts` are further ones. */
-export async function startQuietNode(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
-  const { kubelet, parts = [], users = [] } = options;
+/** Kubelet configuration: measures volumes every two seconds. */
+export const measuring = { volumeStatsAggPeriod: '2s' };
+
+/** Kubelet configuration: starts a failing container again after a second. */
+export const quickRestarts = { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } };
+
+const manifests = '/var/lib/kubelet/manifests';
+
+/** Kubelet configuration: runs static pods. */
+export const withStaticPods = { staticPodPath: manifests };
+
+/** Writes the manifest of a static pod. */
+export function writeStaticPod(name: string, manifest: object): void {
+  mkdirSync(manifests, { recursive: true });
+  writeFileSync(join(manifests, `${name}.json`), JSON.stringify(manifest));
+}
+
+interface QuietNodeOptions extends Omit<Partial<ClusterOptions>, 'kubelet' | 'crds'> {
+  readonly kubelet?: 'kubelet' | 'kubelet-quick';
+  /** Fields of KubeletConfiguration. */
+  readonly config?: object;
+}
+
+/** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the users of its components; `parts` are further ones. */
+export async function startQuietNode(options: QuietNodeOptions = {}): Promise<Cluster> {
+  const { kubelet: program = 'kubelet', config, parts = [], users = [], ...rest } = options;
   return await startCluster({
-    ...options,
+    ...rest,
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet', ...parts],
     crds: true,
-    users: [agentUser, ...users],
-    kubelet: {
-      ...kubelet,
-      config: { ...idleKubelet, ...kubelet?.config },
-      args: [...keepingContainers, ...(kubelet?.args ?? [])],
-    },
+    users: [agentUser, dustpanUser, ...users],
+    kubelet: { program, config: { ...idleKubelet, ...config }, args: keepingContainers },
   });
 }
 
@@ -62,26 +84,35 @@ interface PodSpec {
   readonly volumes?: readonly object[];
   readonly volumeMounts?: readonly object[];
   readonly initContainers?: readonly object[];
+  readonly env?: readonly object[];
+  readonly nodeName?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** The manifest of a pod with one container, `main`. */
-export function podManifest(name: string, spec: PodSpec): object {
-  const {
-    image,
-    script,
-    restartPolicy = 'Always',
-    volumes = [],
-    volumeMounts = [],
-    initContainers = [],
-  } = spec;
-  const main = { name: 'main', image, command: ['sh', '-c', script], volumeMounts };
+export function podManifest(name: string, pod: PodSpec): object {
+  const { image, script, volumeMounts, env, labels, annotations, restartPolicy = 'Always', ...spec } = pod;
+  const main = { name: 'main', image, command: ['sh', '-c', script], volumeMounts, env };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'default' },
-    spec: { restartPolicy, terminationGracePeriodSeconds: 1, volumes, initContainers, containers: [main] },
+    metadata: { name, namespace: 'default', labels, annotations },
+    spec: { ...spec, restartPolicy, terminationGracePeriodSeconds: 1, containers: [main] },
   };
 }
+
+/** An emptyDir at /data. */
+export const dataVolume = {
+  volumes: [{ name: 'data', emptyDir: {} }],
+  volumeMounts: [{ name: 'data', mountPath: '/data' }],
+};
+
+/** An image as a volume at /image. */
+export const imageVolume = (reference: string): Pick<PodSpec, 'volumes' | 'volumeMounts'> => ({
+  volumes: [{ name: 'image', image: { reference, pullPolicy: 'IfNotPresent' } }],
+  volumeMounts: [{ name: 'image', mountPath: '/image' }],
+});
 
 /** Creates pods by name. */
 export async function createPods(cluster: Cluster, pods: Readonly<Record<string, PodSpec>>): Promise<void> {
@@ -213,6 +244,10 @@ export async function condition(cluster: Cluster, type: string): Promise<string 
 /** The agent's Events on the Node. */
 export const agentEvents = async (cluster: Cluster): ReturnType<typeof eventsOn> =>
   (await eventsOn(cluster, 'Node')).filter(({ reportingController: by }) => by === 'gc.dustpan.dev/agent');
+
+/** How many objects a unit in mode DryRun would remove for this reason. */
+export const dueInDryRun = (agent: DustpanProcess, unit: string, reason: string): Promise<number> =>
+  metric(agent, `dustpan_due_objects{unit="${unit}",reason="${reason}",mode="DryRun"}`);
 
 /** One series, 0 when it is not there. */
 export async function metric(agent: DustpanProcess, series: string): Promise<number> {

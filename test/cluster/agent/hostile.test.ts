@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { usageOf } from '../../bench/process.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
-import { startAgent } from './agent.ts';
+import { everySecond, startAgent } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { applyPolicy, listSandboxes, readReport, startNodeWithoutKubelet } from './environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
@@ -60,7 +60,7 @@ test('62 sandboxes with 250 KB of annotations, 60 pods with owner names of 1.4 M
   agent = await startAgent(cluster, {
     env,
     nodeFlags,
-    args: ['--container-gc-period=1s', '--image-gc-period=1s'],
+    args: everySecond,
   });
   const { pid } = agent;
   await passesOf(agent, 'containergc', 3);

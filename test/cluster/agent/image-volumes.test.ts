@@ -1,10 +1,11 @@
 // @bed node
 import { beforeAll, expect, test } from 'vitest';
-import { imageRecord, startAgent } from './agent.ts';
+import { everySecond, imageRecord, startAgent } from './agent.ts';
 import {
   applyPolicy,
   createPods,
   imageTags,
+  imageVolume,
   listContainers,
   metric,
   startQuietNode,
@@ -42,8 +43,7 @@ async function useModel(name: string): Promise<void> {
       image: busyboxImage.ref,
       script: 'test -d /image && sleep 3',
       restartPolicy: 'Never',
-      volumes: [{ name: 'image', image: { reference: model.ref, pullPolicy: 'IfNotPresent' } }],
-      volumeMounts: [{ name: 'image', mountPath: '/image' }],
+      ...imageVolume(model.ref),
     },
   });
   await untilPhases(cluster, { [name]: 'Succeeded' });
@@ -66,7 +66,7 @@ test.skipIf(isContainerd17())(
     await applyPolicy(cluster, 'Enforce', {
       imageGC: { highThresholdPercent: 100, minimumAge: '1s', maximumAge: `${maximumAgeSeconds}s` },
     });
-    agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
+    agent = await startAgent(cluster, { args: everySecond });
     await agent.ready();
     const began = Date.now();
     for (let day = 0; Date.now() - began < 2 * maximumAgeSeconds * 1000; day++) {

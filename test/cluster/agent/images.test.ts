@@ -1,14 +1,16 @@
 // @bed node imageFsMB=768
 import { statfsSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { agentRequests, imageRecord, startAgent } from './agent.ts';
+import { agentRequests, everySecond, imageRecord, startAgent } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
   applyPolicy,
   condition,
   createPods,
+  dueInDryRun,
   imageTags,
+  imageVolume,
   listContainers,
   metric,
   phases,
@@ -57,7 +59,6 @@ const withProtected = (...others: readonly ImageSpec[]): readonly string[] =>
 /** containerd 1.7 has no image volumes: a pod with one never starts, and its image is kept all the same. */
 const mountsImages = !isContainerd17();
 
-const periods = ['--image-gc-period=1s', '--container-gc-period=1s'];
 const policy = (highThresholdPercent: number, lowThresholdPercent: number): object => ({
   imageGC: { highThresholdPercent, lowThresholdPercent, minimumAge: '2s', keep: ['bed.test/kept:*'] },
   containerGC: {},
@@ -103,15 +104,14 @@ beforeAll(async () => {
     volume: {
       image: busyboxImage.ref,
       script: sleep,
-      volumes: [{ name: 'image', image: { reference: survivors.volume.ref, pullPolicy: 'IfNotPresent' } }],
-      volumeMounts: [{ name: 'image', mountPath: '/image' }],
+      ...imageVolume(survivors.volume.ref),
     },
     before: { image: usedBefore.ref, script: sleep },
   });
 });
 
 test('without a policy, only records when images are used', async () => {
-  agent = await startAgent(cluster, { args: periods });
+  agent = await startAgent(cluster, { args: everySecond });
   await agent.ready();
   await expect
     .poll(() => phases(cluster), eventually)
@@ -164,7 +164,7 @@ const freed = 'dustpan_image_garbage_collected_bytes_total';
 
 test('DryRun removes nothing, and reports the removable images', async () => {
   await applyPolicy(cluster, 'DryRun', policy(30, 10));
-  agent = await startAgent(cluster, { args: periods });
+  agent = await startAgent(cluster, { args: everySecond });
   const before = await imageTags(cluster);
   expect(before).toEqual(withProtected(usedBefore, unusedLast, ...unused));
   runningAtFirst = await runningPods(cluster);
@@ -183,8 +183,7 @@ test('DryRun removes nothing, and reports the removable images', async () => {
       pinned: { count: 2 },
       kept: { count: 1 },
     });
-  const dueInDryRun = 'dustpan_due_objects{unit="imagegc",reason="Space",mode="DryRun"}';
-  await expect.poll(() => metric(agent, dueInDryRun), eventually).toBeGreaterThan(0);
+  await expect.poll(() => dueInDryRun(agent, 'imagegc', 'Space'), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'imagegc', 2);
   expect(await metric(agent, space)).toBe(0);
   expect(await imageTags(cluster)).toEqual(before);

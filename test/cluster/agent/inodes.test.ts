@@ -9,11 +9,12 @@ import { runDustpan } from '../servers/command.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { eventually } from '../servers/waiting.ts';
 import type { ImageSpec } from '../node/image.ts';
-import { onNode, startAgent } from './agent.ts';
+import { everySecond, onNode, startAgent } from './agent.ts';
 import {
   agentEvents,
   applyPolicy,
   condition,
+  dueInDryRun,
   imageTags,
   metric,
   readReport,
@@ -77,7 +78,7 @@ const low = (): number => Math.round(disk().usedPercent - (150 * filesPerImage) 
 beforeAll(async () => {
   execFileSync('mount', ['-o', `remount,nr_inodes=${inodes}`, imageFs]);
   cluster = await startNodeWithoutKubelet();
-  agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
+  agent = await startAgent(cluster, { args: everySecond });
   await agent.ready();
   await importing(kept, large);
   for (const image of many) await importing(image);
@@ -96,8 +97,7 @@ test('without the block for inodes nothing is removed; DryRun with it only repor
 
   const thresholds = { highThresholdPercent: disk().usedPercent - 2, lowThresholdPercent: low() };
   await applyPolicy(cluster, 'DryRun', imageGC({ inodes: thresholds }));
-  const due = 'dustpan_due_objects{unit="imagegc",reason="Space",mode="DryRun"}';
-  await expect.poll(() => metric(agent, due), eventually).toBeGreaterThan(0);
+  await expect.poll(() => dueInDryRun(agent, 'imagegc', 'Space'), eventually).toBeGreaterThan(0);
   expect(await metric(agent, 'dustpan_image_gc_wanted_inodes')).toBeGreaterThan(filesPerImage);
   expect(await metric(agent, 'dustpan_image_gc_wanted_bytes')).toBe(0);
   await passesOf(agent, 'imagegc', 2);

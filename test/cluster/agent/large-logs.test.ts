@@ -1,12 +1,12 @@
 // @bed node
-import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { podEvents, type PodEvent } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
-import { create, kubectl } from '../servers/kubectl.ts';
+import { kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 import { startAgent } from './agent.ts';
 import {
@@ -17,11 +17,12 @@ import {
   podManifest,
   readReport,
   startQuietNode,
+  withStaticPods,
+  writeStaticPod,
 } from './environment.ts';
 
 const image = busyboxImage.ref;
 const mebi = 1024 ** 2;
-const keepLabel = 'gc.dustpan.dev/keep';
 
 /** Prints some 100 KiB a second. */
 const script =
@@ -40,27 +41,18 @@ function logDirectory(pod: string): string {
 }
 
 beforeAll(async () => {
-  const manifests = '/var/lib/kubelet/manifests';
   cluster = await startQuietNode({
     images: [busyboxImage],
     // No rotation; and the kubelet does not find the renamed log, or it would make the runtime open another one.
-    kubelet: {
-      config: {
-        staticPodPath: manifests,
-        containerLogMaxSize: '100Gi',
-        containerLogMonitorInterval: '24h',
-      },
-    },
+    config: { ...withStaticPods, containerLogMaxSize: '100Gi', containerLogMonitorInterval: '24h' },
   });
   await createPods(cluster, {
     runaway: { image, script },
     renamed: { image, script },
+    kept: { image, script, labels: { 'gc.dustpan.dev/keep': 'true' } },
     quiet: { image, script: 'echo hello; sleep 3600' },
   });
-  const kept = podManifest('kept', { image, script }) as { readonly metadata: object };
-  await create(cluster, { ...kept, metadata: { ...kept.metadata, labels: { [keepLabel]: 'true' } } });
-  mkdirSync(manifests, { recursive: true });
-  writeFileSync(join(manifests, 'fixed.json'), JSON.stringify(podManifest('fixed', { image, script })));
+  writeStaticPod('fixed', podManifest('fixed', { image, script }));
   await waitUntil('all pods run', async () => {
     const all = Object.values(await phases(cluster));
     return all.length === runaways.length + 1 && all.every((phase) => phase === 'Running');

@@ -10,6 +10,8 @@ import {
   agentEvents,
   applyPolicy,
   createPods,
+  dataVolume,
+  dueInDryRun,
   listSandboxes,
   metric,
   phases,
@@ -63,17 +65,9 @@ function unmountBelow(path: string): void {
 
 beforeAll(async () => {
   cluster = await startQuietNode({ images: [busyboxImage] });
-  const data = {
-    volumes: [{ name: 'data', emptyDir: {} }],
-    volumeMounts: [{ name: 'data', mountPath: '/data' }],
-  };
   const script = 'mkdir -p /data/a/b && echo data >/data/a/b/file; sleep 3600';
-  await createPods(cluster, {
-    gone: { image, script, ...data },
-    mounted: { image, script, ...data },
-    foreign: { image, script, ...data },
-    steady: { image, script, ...data },
-  });
+  const pod = { image, script, ...dataVolume };
+  await createPods(cluster, { gone: pod, mounted: pod, foreign: pod, steady: pod });
   await untilPhases(cluster, { gone: 'Running', mounted: 'Running', foreign: 'Running', steady: 'Running' });
   const [gone, mounted, foreign, steady] = await Promise.all([
     uidOf(cluster, 'gone'),
@@ -147,8 +141,7 @@ test('Report names what deleted pods left, in the report and in one Event, and r
 
 test('Remove in mode DryRun counts what it would remove', async () => {
   await applyPolicy(cluster, 'DryRun', { orphans: { podDirectories: 'Remove', podCgroups: 'Remove' } });
-  const due = (reason: string) =>
-    metric(agent, `dustpan_due_objects{unit="containergc",reason="${reason}",mode="DryRun"}`);
+  const due = (reason: string) => dueInDryRun(agent, 'containergc', reason);
   await expect.poll(() => due('OrphanedDirectory'), eventually).toBe(1);
   await expect.poll(() => due('OrphanedCgroup'), eventually).toBe(2);
   await passesOf(agent, 'containergc', 2);
@@ -195,10 +188,7 @@ test('what is no longer in the way is removed too; a restarted kubelet finds eve
   await createPods(cluster, { later: { image, script: 'true', restartPolicy: 'Never' } });
   await expect.poll(async () => (await phases(cluster))['later'], eventually).toBe('Succeeded');
   expect((await runningPods(cluster))['steady']).toEqual(steadyAtFirst['steady']);
-  expect(
-    await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedDirectory"}'),
-  ).toBe(0);
-  expect(
-    await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedCgroup"}'),
-  ).toBe(0);
+  const failed = (reason: string): Promise<number> =>
+    metric(agent, `dustpan_failed_objects_total{unit="containergc",reason="${reason}"}`);
+  expect([await failed('OrphanedDirectory'), await failed('OrphanedCgroup')]).toEqual([0, 0]);
 });

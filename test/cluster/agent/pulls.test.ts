@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { ExplanationDocument } from '../../../src/evaluation/why/explain.ts';
-import { onNode, startAgent } from './agent.ts';
-import { applyPolicy, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
+import { everySecond, onNode, startAgent } from './agent.ts';
+import { applyPolicy, dueInDryRun, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
 import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';
 import { crictl } from '../node/crictl.ts';
 import { busyboxImage, type BuiltImage, type ImageSpec } from '../node/image.ts';
@@ -153,9 +153,8 @@ async function why(image: string): Promise<readonly object[]> {
 
 test('plan and why name images as users wrote them: by tag or by digest', async () => {
   await applyPolicy(cluster, 'DryRun', policy());
-  agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
-  const due = 'dustpan_due_objects{unit="imagegc",reason="Age",mode="DryRun"}';
-  await expect.poll(() => metric(agent, due), eventually).toBe(Object.keys(unused).length);
+  agent = await startAgent(cluster, { args: everySecond });
+  await expect.poll(() => dueInDryRun(agent, 'imagegc', 'Age'), eventually).toBe(Object.keys(unused).length);
 
   const plan = await runDustpan('plan', '--kept', ...onNode(cluster), '-o', 'json');
   const { decisions } = JSON.parse(plan) as PlanDocument;

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { startAgent, stateFileOf, type AgentOptions } from './agent.ts';
+import { everySecond, startAgent, stateFileOf, type AgentOptions } from './agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
+  createPods,
   imageTags,
   listContainers,
   metric,
-  podManifest,
   uidOf,
   startNodeWithoutKubelet,
 } from './environment.ts';
@@ -19,7 +19,6 @@ import type { Cluster } from '../servers/cluster.ts';
 import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
 import type { BuiltImage } from '../node/image.ts';
 import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
-import { create } from '../servers/kubectl.ts';
 import { eventually, promptly } from '../servers/waiting.ts';
 
 const requestTimeoutMs = 4_000;
@@ -36,8 +35,7 @@ const batch = 200;
 /** So many of a batch are gone when something happens. */
 const begun = 10;
 
-const periods = ['--image-gc-period=1s', '--container-gc-period=1s'];
-const args = [...periods, `--runtime-request-timeout=${requestTimeoutMs}ms`];
+const args = [...everySecond, `--runtime-request-timeout=${requestTimeoutMs}ms`];
 /** Removes images that were unused for two seconds. */
 const unusedGo = { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '1s', maximumAge: '2s' };
 
@@ -59,11 +57,8 @@ beforeAll(async () => {
   labels = { 'io.kubernetes.pod.uid': uid, 'io.kubernetes.pod.name': 'user' };
 });
 
-async function bindPod(name: string, image: string): Promise<void> {
-  const { spec, ...pod } = podManifest(name, { image, script: 'sleep 3600' }) as { spec: object };
-  const bound = { ...pod, spec: { ...spec, nodeName: cluster.node.name } };
-  await create(cluster, bound);
-}
+const bindPod = (name: string, image: string): Promise<void> =>
+  createPods(cluster, { [name]: { image, script: 'sleep 3600', nodeName: cluster.node.name } });
 
 async function start(options: AgentOptions = {}): Promise<DustpanProcess> {
   await agent?.stop();

@@ -10,7 +10,7 @@ import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { startAgent } from './agent.ts';
-import { readReport, startQuietNode } from './environment.ts';
+import { measuring, readReport, startQuietNode } from './environment.ts';
 
 const mebi = 1024 * 1024;
 const kubeletRoot = '/var/lib/kubelet';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   cluster = await startQuietNode({
     images: [busyboxImage],
     // A rotated log is compressed.
-    kubelet: { config: { volumeStatsAggPeriod: '2s', containerLogMaxSize: '1Gi' } },
+    config: { ...measuring, containerLogMaxSize: '1Gi' },
   });
   await createOverruns(cluster, {
     writer: { emptyDirs: { data: '' }, main: { script: `${write('/data/x', 120)}; ${write('/layer', 80)}` } },

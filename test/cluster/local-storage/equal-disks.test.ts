@@ -3,12 +3,12 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
-import { agentUser, onNode, startAgent } from '../agent/agent.ts';
-import { applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
-import { dustpanUser, startController } from '../controller/dustpan.ts';
+import { onNode, startAgent } from '../agent/agent.ts';
+import { applyPolicy, measuring, startQuietNode } from '../agent/environment.ts';
+import { startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { Plans } from '../plan-equality/plan-equality.ts';
-import { startCluster, type Cluster } from '../servers/cluster.ts';
+import type { Cluster } from '../servers/cluster.ts';
 import { createOverruns, noMoreEvictions, podEvents, print, write, type Overrun } from './pods.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
@@ -26,13 +26,7 @@ let cluster: Cluster;
 let plans: Plans;
 
 beforeAll(async () => {
-  cluster = await startCluster({
-    parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
-    crds: true,
-    users: [agentUser, dustpanUser],
-    images: [busyboxImage],
-    kubelet: { args: keepingContainers, config: { ...idleKubelet, volumeStatsAggPeriod: '2s' } },
-  });
+  cluster = await startQuietNode({ images: [busyboxImage], config: measuring });
   plans = new Plans({
     cluster,
     source: onNode(cluster),

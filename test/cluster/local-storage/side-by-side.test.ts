@@ -1,12 +1,16 @@
 // @bed node imageFsMB=0
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { pinnedVersion } from '../programs/find.ts';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { agentUser, startAgent } from '../agent/agent.ts';
-import { applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
-import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { dustpanUser, startController } from '../controller/dustpan.ts';
+import { startAgent } from '../agent/agent.ts';
+import {
+  applyPolicy,
+  measuring,
+  startQuietNode,
+  withStaticPods,
+  writeStaticPod,
+} from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
 import {
@@ -93,30 +97,13 @@ const pods: Readonly<Record<string, Overrun>> = {
 };
 
 const staticPod: Overrun = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 12) } };
-const manifests = '/var/lib/kubelet/manifests';
 
-async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = {}): Promise<Cluster> {
-  mkdirSync(manifests, { recursive: true });
-  const cluster = await startCluster({
-    parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
-    crds: true,
-    users: [agentUser, dustpanUser],
-    images: [busyboxImage],
-    kubelet: {
-      program,
-      args: keepingContainers,
-      config: {
-        ...idleKubelet,
-        volumeStatsAggPeriod: '2s',
-        staticPodPath: manifests,
-        ...config,
-      },
-    },
+async function startNode(kubelet: 'kubelet' | 'kubelet-quick', config: object = {}): Promise<Cluster> {
+  const cluster = await startQuietNode({
+    ...{ kubelet, images: [busyboxImage] },
+    config: { ...measuring, ...withStaticPods, ...config },
   });
-  writeFileSync(
-    join(manifests, 'static.json'),
-    JSON.stringify(overrunPod('', 'static', { ...staticPod, spec: { nodeName: undefined } })),
-  );
+  writeStaticPod('static', overrunPod('', 'static', { ...staticPod, spec: { nodeName: undefined } }));
   await createOverruns(cluster, pods);
   await waitUntil('all pods to be started', async () => {
     const phases = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].status.phase}']);

@@ -5,7 +5,7 @@ import { kubeletOf, kubeletTokens } from '../node/kubelet-api.ts';
 
 test('a kubelet that does not measure local storage has no summary, and the error names the consequence', async () => {
   await using cluster = await startQuietNode({
-    kubelet: { config: { localStorageCapacityIsolation: false } },
+    config: { localStorageCapacityIsolation: false },
   });
   const { stats } = await kubeletTokens(cluster);
   const kubelet = kubeletOf(cluster, stats);

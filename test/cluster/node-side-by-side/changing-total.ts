@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { statfsSync, type StatsFs } from 'node:fs';
 import { expect } from 'vitest';
 import type { ThresholdSignal } from '../../../src/api/node-pressure.ts';
-import { agentUser, startAgent } from '../agent/agent.ts';
-import { agentEvents, applyPolicy, idleKubelet, keepingContainers, metric } from '../agent/environment.ts';
+import { startAgent } from '../agent/agent.ts';
+import { agentEvents, applyPolicy, dueInDryRun, measuring, startQuietNode } from '../agent/environment.ts';
 import { createOverruns, podEvents } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
-import { startCluster } from '../servers/cluster.ts';
 import { eventually } from '../servers/waiting.ts';
 
 /** The node's disk. */
@@ -38,18 +37,12 @@ const off = Object.fromEntries(
 
 /** Judges a node in a dry run, while its kubelet has the same threshold: both find a pod to evict, although the total is never the same. */
 export async function judgedAlike({ signal, threshold, fill, change, total }: ChangingTotal): Promise<void> {
-  await using cluster = await startCluster({
-    parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
-    crds: true,
-    users: [agentUser],
+  await using cluster = await startQuietNode({
     pinnedImages: [busyboxImage],
-    kubelet: {
-      args: keepingContainers,
-      config: {
-        ...{ ...idleKubelet, volumeStatsAggPeriod: '2s' },
-        ...{ evictionSoft: { [signal]: threshold }, evictionSoftGracePeriod: { [signal]: kubelets } },
-        evictionMaxPodGracePeriod: 2,
-      },
+    config: {
+      ...measuring,
+      ...{ evictionSoft: { [signal]: threshold }, evictionSoftGracePeriod: { [signal]: kubelets } },
+      evictionMaxPodGracePeriod: 2,
     },
   });
   await applyPolicy(cluster, 'DryRun', {
@@ -70,8 +63,7 @@ export async function judgedAlike({ signal, threshold, fill, change, total }: Ch
     totals.add(total());
   }, 1_000);
   try {
-    const due = `dustpan_due_objects{unit="nodepressure",reason="${signal}",mode="DryRun"}`;
-    await expect.poll(() => metric(agent, due), patient).toBe(1);
+    await expect.poll(() => dueInDryRun(agent, 'nodepressure', signal), patient).toBe(1);
     const warned = (await agentEvents(cluster)).filter(({ reason }) => reason === 'NodePressureAhead');
     expect(warned.map(({ note }) => note)).toContainEqual(expect.stringContaining(`(${signal})`));
     const evicted = async (): Promise<readonly string[]> =>

@@ -2,21 +2,21 @@
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { agentUser, startAgent } from '../agent/agent.ts';
+import { startAgent } from '../agent/agent.ts';
 import {
   agentEvents,
   applyPolicy,
   condition,
-  idleKubelet,
   imageTags,
-  keepingContainers,
+  measuring,
   readReport,
+  startQuietNode,
 } from '../agent/environment.ts';
-import { dustpanUser, startController } from '../controller/dustpan.ts';
+import { startController } from '../controller/dustpan.ts';
 import { createOverruns, fillSteadily, podEvents, write, type Overrun } from '../local-storage/pods.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { runDustpan } from '../servers/command.ts';
-import { startCluster, type Cluster } from '../servers/cluster.ts';
+import type { Cluster } from '../servers/cluster.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 
@@ -45,16 +45,8 @@ const emptied = (): void => {
 
 afterEach(emptied);
 
-async function startNode(config: object, images: readonly ImageSpec[] = []): Promise<Cluster> {
-  return await startCluster({
-    parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
-    crds: true,
-    users: [agentUser, dustpanUser],
-    images,
-    pinnedImages: [busyboxImage],
-    kubelet: { args: keepingContainers, config: { ...idleKubelet, volumeStatsAggPeriod: '2s', ...config } },
-  });
-}
+const startNode = (config: object, images: readonly ImageSpec[] = []): Promise<Cluster> =>
+  startQuietNode({ images, pinnedImages: [busyboxImage], config: { ...measuring, ...config } });
 
 /** Of the names with the same priority, the one that uses more is evicted first. */
 const pods: Readonly<Record<string, Overrun>> = {

@@ -3,7 +3,7 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { policyManifest, unheldNodes } from '../../manifests.ts';
 import { apply } from '../servers/kubectl.ts';
-import { idleKubelet } from '../agent/environment.ts';
+import { idleKubelet, quickRestarts } from '../agent/environment.ts';
 
 /** The node under its own kubelet's collector, or under dustpan's; the test has one after the other. */
 export type Collector = 'kubelet' | 'dustpan';
@@ -20,9 +20,6 @@ export async function startNode(
     kubelet: { ...options.kubelet, config: { ...idleKubelet, ...quickRestarts, ...options.kubelet?.config } },
   });
 }
-
-/** Starts a failing container again at once. */
-const quickRestarts = { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } };
 
 const agentPeriodMs = 1_000;
 

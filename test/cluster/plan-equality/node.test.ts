@@ -5,16 +5,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
-import { onNode, startAgent, stateFileOf } from '../agent/agent.ts';
+import { everySecond, onNode, startAgent, stateFileOf } from '../agent/agent.ts';
 import {
   applyPolicy,
   createPods,
+  dataVolume,
+  imageVolume,
   leavePhantom,
   listContainers,
+  measuring,
   podManifest,
+  quickRestarts,
   startQuietNode,
   uidOf,
   untilPhases,
+  withStaticPods,
+  writeStaticPod,
 } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { etcdClient } from '../servers/etcd.ts';
@@ -24,23 +30,14 @@ import { kubectl, create } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
 const podLogs = '/var/log/pods';
-const manifests = '/var/lib/kubelet/manifests';
 const image = busyboxImage.ref;
 const sleep = 'sleep 3600';
-const data = {
-  volumes: [{ name: 'data', emptyDir: {} }],
-  volumeMounts: [{ name: 'data', mountPath: '/data' }],
-};
 /** Fails twice, then runs. */
 const crashing = `n=$(cat /data/n || echo 0); echo $((n+1)) >/data/n; [ $n -ge 2 ] && ${sleep}; exit 1`;
 
 const volumeImage = { ref: 'bed.test/volume:1', fill: { bytes: 8e6, kind: 'random' } } as const;
 const strayImage = { ref: 'bed.test/stray:1', fill: { bytes: 8e6, kind: 'random' } } as const;
 const fat = { ref: 'bed.test/fat:1', fill: { bytes: 120e6, kind: 'random' } } as const;
-const imageVolume = (reference: string) => ({
-  volumes: [{ name: 'image', image: { reference, pullPolicy: 'IfNotPresent' } }],
-  volumeMounts: [{ name: 'image', mountPath: '/image' }],
-});
 
 const secret = 'hunter2';
 const emptyDirectory = `${podLogs}/default_empty_9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11`;
@@ -76,14 +73,7 @@ let dueByAgent: Readonly<Record<string, number>>;
 beforeAll(async () => {
   cluster = await startQuietNode({
     images: [busyboxImage, volumeImage, strayImage, fat, ...tinyImages(20)],
-    kubelet: {
-      config: {
-        staticPodPath: manifests,
-        volumeStatsAggPeriod: '2s',
-        crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
-        featureGates: { KubeletCrashLoopBackOffMax: true },
-      },
-    },
+    config: { ...withStaticPods, ...measuring, ...quickRestarts },
   });
   await fill();
   await remember();
@@ -103,17 +93,21 @@ beforeAll(async () => {
 /** Creates pods in every relevant state, and remains of pods. */
 async function fill(): Promise<void> {
   await createPods(cluster, {
-    crash: { image, script: crashing, ...data },
+    crash: { image, script: crashing, ...dataVolume },
     volume: { image, script: sleep, ...imageVolume(volumeImage.ref) },
-    writes: { image, script: `dd if=/dev/zero of=/data/x bs=1048576 count=3; ${sleep}`, ...data },
+    writes: { image, script: `dd if=/dev/zero of=/data/x bs=1048576 count=3; ${sleep}`, ...dataVolume },
     stray: { image, script: sleep, ...imageVolume(strayImage.ref) },
     done: { image, script: 'echo done', restartPolicy: 'Never' },
     gone: { image, script: 'echo gone', restartPolicy: 'Never' },
+    // With secrets that a snapshot must not contain.
+    discreet: {
+      ...{ image, script: sleep },
+      annotations: { 'example.com/data': `${secret}-annotation`.repeat(20) },
+      env: [{ name: 'TOKEN', value: `${secret}-env` }],
+    },
   });
-  await create(cluster, discreet());
-  mkdirSync(manifests, { recursive: true });
   const still = podManifest('still', { image, script: 'echo static', restartPolicy: 'OnFailure' });
-  writeFileSync(join(manifests, 'still.json'), JSON.stringify(still));
+  writeStaticPod('still', still);
   const wanted = {
     ...{ crash: 'Running', discreet: 'Running', done: 'Succeeded', gone: 'Succeeded' },
     ...{ stray: 'Running', 'still-node-a': 'Succeeded', volume: 'Running', writes: 'Running' },
@@ -124,24 +118,10 @@ async function fill(): Promise<void> {
   );
 }
 
-/** A pod with secrets that a snapshot must not contain. */
-function discreet(): object {
-  const { metadata, spec, ...rest } = podManifest('discreet', { image, script: sleep }) as Record<
-    'metadata' | 'spec',
-    { containers: object[] }
-  >;
-  const env = [{ name: 'TOKEN', value: `${secret}-env` }];
-  return {
-    ...rest,
-    metadata: { ...metadata, annotations: { 'example.com/data': `${secret}-annotation`.repeat(20) } },
-    spec: { ...spec, containers: spec.containers.map((one) => ({ ...one, env })) },
-  };
-}
-
 /** Runs an agent until it has written its state file, and creates the report of another node. */
 async function remember(): Promise<void> {
   await applyPolicy(cluster, 'DryRun', rules);
-  const agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
+  const agent = await startAgent(cluster, { args: everySecond });
   await waitUntil('the state file', () => Promise.resolve(existsSync(stateFileOf(cluster))));
   await agent.stop();
   const report = {

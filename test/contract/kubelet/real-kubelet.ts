@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createPods, startQuietNode, uidOf } from '../../cluster/agent/environment.ts';
+import { createPods, measuring, startQuietNode, uidOf } from '../../cluster/agent/environment.ts';
 import { busyboxImage } from '../../cluster/node/image.ts';
 import type { KubeletUnderTest } from './kubelet-under-test.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
@@ -24,7 +24,7 @@ const script = [
 export async function startRealKubelet(): Promise<KubeletUnderTest> {
   const cluster = await startQuietNode({
     images: [busyboxImage],
-    kubelet: { config: { volumeStatsAggPeriod: '2s', evictionHard } },
+    config: { ...measuring, evictionHard },
   });
   await createPods(cluster, {
     web: {
