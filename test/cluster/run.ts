@@ -113,7 +113,6 @@ const longFiles: Readonly<Record<string, number>> = {
   'node-side-by-side/images': 310,
   'local-storage/side-by-side': 270,
   'node-side-by-side/containers': 200,
-  'controller/eviction-pace': 200,
   'chart/install': 170,
   'agent/races': 160,
   'stress/stress': 150,

@@ -181,17 +181,3 @@ interface PodDelete {
   /** Unix milliseconds. */
   readonly atMs: number;
 }
-
-/** Writes the report of node-1, as its agent would: measured now, under the stored policy, with these eviction requests. */
-export async function writeReport(cluster: Cluster, requests: readonly object[]): Promise<void> {
-  const path = 'jsonpath={.metadata.uid} {.metadata.generation}';
-  const [uid, generation] = (await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', path])).split(' ');
-  const observedTime = new Date().toISOString();
-  const evictionRequests = requests.map((request) => ({ ...request, observedTime }));
-  const status = {
-    ...{ reportTime: observedTime, evictionRequestCount: requests.length, evictionRequests },
-    policy: { name: 'default', uid, observedGeneration: Number(generation), mode: 'Enforce' },
-  };
-  const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
-  await kubectl(cluster, ['patch', 'nodegcreport', 'node-1', ...patch]);
-}
