@@ -1,6 +1,16 @@
 import { cpus, loadavg, release, totalmem } from 'node:os';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import type { Part } from '../cluster/programs/parts.ts';
 import { inJail } from '../cluster/run.ts';
+
+/** The numbers that a bench is run with: these, unless options of their names give others. */
+export function benchOptions<T extends Readonly<Record<string, number>>>(defaults: T): T {
+  const type = 'string' as const;
+  const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type }]));
+  const { values } = scriptOptions({ options });
+  const given = Object.entries(values).map(([name, value]) => [name, Number(value)] as const);
+  return Object.assign({ ...defaults }, Object.fromEntries(given));
+}
 
 /** The measurements of one bench. */
 export interface Result {
@@ -15,19 +25,20 @@ export interface Result {
 /** Columns of a bench that compares dustpan with a peer and a budget. */
 export const besidePeer = (peer: string): readonly string[] => ['', 'dustpan', peer, 'budget', ''];
 
-/** A budget for the table. */
-interface Budget {
-  readonly text: string;
-  /** undefined = the run is too small to judge. */
-  readonly isMet: boolean | undefined;
-}
+/** The last two cells of a row. */
+type Budget = readonly [text: string, verdict: string];
+
+/** Budgets of a run; one that is too small is not judged. */
+export const budgetsOf =
+  (isJudged: boolean) =>
+  (text: string, isMet: boolean): Budget => [text, !isJudged ? '' : isMet ? 'met' : '**missed**'];
 
 /** A row for the columns of `besidePeer`. */
-export function row(what: string, values: { dustpan: string; peer?: string; budget?: Budget }): string[] {
-  const { dustpan, peer = '', budget } = values;
-  const verdict = budget?.isMet === undefined ? '' : budget.isMet ? 'met' : '**missed**';
-  return [what, dustpan, peer, budget?.text ?? '', verdict];
-}
+export const row = (
+  what: string,
+  dustpan: string,
+  { peer = '', budget = ['', ''] }: { readonly peer?: string; readonly budget?: Budget } = {},
+): string[] => [what, dustpan, peer, ...budget];
 
 /** Starts this program again in a jail that has these programs; there, runs the bench and prints its result. */
 export async function benchInJail(parts: readonly Part[], run: () => Promise<Result>): Promise<void> {

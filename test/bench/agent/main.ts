@@ -1,28 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scriptOptions } from '../../../scripts/arguments.ts';
 import { agentUser, requestName, startAgent } from '../../cluster/agent/agent.ts';
 import { shipped } from '../../cluster/chart/shipped.ts';
 import type { DustpanProcess } from '../../cluster/servers/dustpan-process.ts';
 import { kubectl } from '../../cluster/servers/kubectl.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
-import { benchInJail, besidePeer, median, progress, row } from '../bench.ts';
+import { benchInJail, benchOptions, besidePeer, budgetsOf, median, progress, row } from '../bench.ts';
 import { sampled, usageOf, type Usage } from '../process.ts';
 import { applyNodePolicy, startFullNode, type FullNode } from './node.ts';
 
-const { values: options } = scriptOptions({
-  options: {
-    images: { type: 'string', default: '300' },
-    /** In pods of ten. */
-    containers: { type: 'string', default: '250' },
-    /** How long the agent is observed at rest; its image passes are 5 min apart. */
-    minutes: { type: 'string', default: '6' },
-  },
+const { images, containers, minutes } = benchOptions({
+  images: 300,
+  /** In pods of ten. */
+  containers: 250,
+  /** How long the agent is observed at rest; its image passes are 5 min apart. */
+  minutes: 6,
 });
-const [images, containers, minutes] = [
-  Number(options.images),
-  Number(options.containers),
-  Number(options.minutes),
-];
 /** As far apart as the scrapes of a Prometheus. */
 const scrapeSeconds = 15;
 const settleMs = 20_000;
@@ -54,9 +46,8 @@ async function start({ cluster, env }: FullNode): Promise<DustpanProcess> {
   return agent;
 }
 
-/** The budget is for this size. */
-const judged = (isMet: boolean): boolean | undefined =>
-  images >= 300 && containers >= 250 ? isMet : undefined;
+/** Budgets are for this size. */
+const budget = budgetsOf(images >= 300 && containers >= 250);
 
 interface Rest {
   readonly agent: readonly Usage[];
@@ -65,24 +56,26 @@ interface Rest {
 }
 
 function rows({ agent, kubelet, requests }: Rest, peakMiB: number): string[][] {
-  const memoryBudget = (mebibytes: number) => ({ text: '80 MiB', isMet: judged(mebibytes <= 80) });
+  const memoryBudget = (mebibytes: number) => budget('80 MiB', mebibytes <= 80);
   const [atRest, peer] = [steadyMiB(agent), steadyMiB(kubelet)];
   const patches = requests.get(reportPatch) ?? 0;
   // The first of a window may come right at its start.
   const allowed = Math.ceil(minutes / 5);
   const others = [...requests].filter(([name]) => name !== reportPatch);
   return [
-    row('memory at rest', { dustpan: mib(atRest), peer: mib(peer), budget: memoryBudget(atRest) }),
-    row('… peak while it removes a third of the images and the dead containers', {
-      ...{ dustpan: mib(peakMiB), budget: memoryBudget(peakMiB) },
+    row('memory at rest', mib(atRest), { peer: mib(peer), budget: memoryBudget(atRest) }),
+    row('… peak while it removes a third of the images and the dead containers', mib(peakMiB), {
+      budget: memoryBudget(peakMiB),
     }),
-    row('CPU a minute at rest', { dustpan: perMinute(agent), peer: perMinute(kubelet) }),
-    row(`patches of its report in ${minutes} min`, {
-      ...{ dustpan: String(patches), budget: { text: '1 in 5 min', isMet: judged(patches <= allowed) } },
+    row('CPU a minute at rest', perMinute(agent), { peer: perMinute(kubelet) }),
+    row(`patches of its report in ${minutes} min`, String(patches), {
+      budget: budget('1 in 5 min', patches <= allowed),
     }),
-    row('other requests', {
-      dustpan: others.map(([name, count]) => `${count} × ${name}`).join(', ') || 'none',
-      budget: { text: 'watches only', isMet: judged(others.every(([name]) => name.startsWith('watch '))) },
+    row('other requests', others.map(([name, count]) => `${count} × ${name}`).join(', ') || 'none', {
+      budget: budget(
+        'watches only',
+        others.every(([name]) => name.startsWith('watch ')),
+      ),
     }),
   ];
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scriptOptions } from '../../../scripts/arguments.ts';
 import { dustpanUser } from '../../cluster/controller/dustpan.ts';
 import { mergePatch, strategicMergePatch, type ApiClient } from '../api-client.ts';
-import { benchInJail, course, median, progress, row, thousands } from '../bench.ts';
+import { benchInJail, benchOptions, budgetsOf, course, median, progress, row, thousands } from '../bench.ts';
 import {
   applyPolicy,
   firstPass,
@@ -17,17 +16,14 @@ import { podManifest, podStatus, variantOf } from '../pods/manifest.ts';
 import { sampled } from '../process.ts';
 import { startServers } from '../servers.ts';
 
-const { values: options } = scriptOptions({
-  options: {
-    /** Pods that are there before. */
-    pods: { type: 'string', default: '50000' },
-    /** New pods a second; each causes eight requests and one deletion. */
-    rate: { type: 'string', default: '20' },
-    /** How long. */
-    minutes: { type: 'string', default: '60' },
-  },
+const { pods, rate, minutes } = benchOptions({
+  /** Pods that are there before. */
+  pods: 50_000,
+  /** New pods a second; each causes eight requests and one deletion. */
+  rate: 20,
+  /** How long. */
+  minutes: 60,
 });
-const [pods, rate, minutes] = [Number(options.pods), Number(options.rate), Number(options.minutes)];
 /** After the first pass, so that the garbage of the first list is not counted. */
 const restMs = 30_000;
 
@@ -110,7 +106,7 @@ class ChurnClient {
 }
 
 /** The budget is for an hour with at least this churn. */
-const isJudged = pods >= 50_000 && rate >= 20 && minutes >= 60;
+const budget = budgetsOf(pods >= 50_000 && rate >= 20 && minutes >= 60);
 
 function rows(samples: readonly [Scrape, ...Scrape[]], churn: Churn): string[][] {
   const residentMiB = samples.map(({ usage }) => usage.residentMiB);
@@ -121,14 +117,13 @@ function rows(samples: readonly [Scrape, ...Scrape[]], churn: Churn): string[][]
   const growth = (median(residentMiB.slice(-window)) / early - 1) * 100;
   const cpuSeconds = (samples.at(-1) ?? samples[0]).usage.cpuSeconds - samples[0].usage.cpuSeconds;
   return [
-    row(`growth of memory after ${(minutes / 6).toFixed(1)} min`, {
-      dustpan: `${growth.toFixed(1)} %`,
-      budget: { text: '5 %', isMet: isJudged ? growth <= 5 : undefined },
+    row(`growth of memory after ${(minutes / 6).toFixed(1)} min`, `${growth.toFixed(1)} %`, {
+      budget: budget('5 %', growth <= 5),
     }),
-    row('memory over time, MiB', { dustpan: course(residentMiB) }),
-    row('JavaScript heap in use over time, MiB', { dustpan: course(samples.map((one) => one.heapMiB)) }),
-    row('CPU a minute', { dustpan: `${(cpuSeconds / minutes).toFixed(1)} s` }),
-    row('pods that came and finished (failed requests)', { dustpan: `${churn.pods} (${churn.failed})` }),
+    row('memory over time, MiB', course(residentMiB)),
+    row('JavaScript heap in use over time, MiB', course(samples.map(({ heapMiB }) => heapMiB))),
+    row('CPU a minute', `${(cpuSeconds / minutes).toFixed(1)} s`),
+    row('pods that came and finished (failed requests)', `${churn.pods} (${churn.failed})`),
   ].map(([what = '', dustpan = '', , ...verdict]) => [what, dustpan, ...verdict]);
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { median, progress } from '../bench.ts';
 
@@ -14,14 +15,15 @@ export interface Run {
 const gnuTime = '/usr/bin/time';
 
 /** Runs a command several times, and resolves with the median of each value. */
-export async function medianRun(
-  name: string,
-  command: readonly string[],
-  { rounds, scratch }: { readonly rounds: number; readonly scratch: string },
-): Promise<Run> {
+export async function medianRun(name: string, command: readonly string[], rounds: number): Promise<Run> {
   progress(name);
+  const scratch = mkdtempSync(join(tmpdir(), 'dustpan-bench-'));
   const runs: Run[] = [];
-  for (let i = 0; i < rounds; i += 1) runs.push(await runMeasured(command, scratch));
+  try {
+    for (let i = 0; i < rounds; i += 1) runs.push(await runMeasured(command, scratch));
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
   const of = (field: keyof Run): number => median(runs.map((run) => run[field]));
   return { seconds: of('seconds'), peakMiB: of('peakMiB') };
 }

@@ -1,20 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { scriptOptions } from '../../../scripts/arguments.ts';
 import { builtMain } from '../../cluster/servers/command.ts';
-import { megabytes, printResult, progress, thousands } from '../bench.ts';
+import { benchOptions, megabytes, printResult, progress, thousands } from '../bench.ts';
 import { medianRun } from './command.ts';
 import { plannedAt, somePod, writeSnapshot, type PodForm } from './snapshot.ts';
 
-const { values: options } = scriptOptions({
-  options: {
-    pods: { type: 'string', default: '100000' },
-    /** How often each command runs; the table shows the median. */
-    rounds: { type: 'string', default: '3' },
-  },
+const { pods, rounds } = benchOptions({
+  pods: 100_000,
+  /** How often each command runs; the table shows the median. */
+  rounds: 3,
 });
-const [pods, rounds] = [Number(options.pods), Number(options.rounds)];
 
 /** Of both forms `plan`; of the large one more, and jq, which only reads it. */
 const forms: Readonly<Record<PodForm, { readonly name: string; readonly commands: readonly string[] }>> = {
@@ -56,6 +52,6 @@ async function measure(form: PodForm): Promise<string[][]> {
 }
 
 async function repeated(name: string, command: readonly string[]): Promise<string[]> {
-  const { seconds, peakMiB } = await medianRun(name, command, { rounds, scratch });
+  const { seconds, peakMiB } = await medianRun(name, command, rounds);
   return [`\`${name}\``, `${seconds.toFixed(1)} s`, `${megabytes(peakMiB).toFixed(0)} MB`];
 }

@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scriptOptions } from '../../../scripts/arguments.ts';
 import { dustpanUser } from '../../cluster/controller/dustpan.ts';
 import { PartProcess } from '../../cluster/servers/part-process.ts';
 import { partSpec } from '../../cluster/servers/part-spec.ts';
 import { freePorts } from '../../cluster/servers/ports.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
 import { sendAll } from '../api-client.ts';
-import { benchInJail, besidePeer, megabytes, progress, row, thousands } from '../bench.ts';
+import {
+  benchInJail,
+  benchOptions,
+  besidePeer,
+  budgetsOf,
+  megabytes,
+  progress,
+  row,
+  thousands,
+} from '../bench.ts';
 import {
   applyPolicy,
   firstPass,
@@ -23,14 +31,11 @@ import { loadPods, type BenchPods } from '../pods/bench-pods.ts';
 import { sampled, usageOf, type Usage } from '../process.ts';
 import { historySeconds, settled, startServers, type Servers } from '../servers.ts';
 
-const { values: options } = scriptOptions({
-  options: {
-    pods: { type: 'string', default: '20000' },
-    /** How often dustpan works off the backlog. */
-    rounds: { type: 'string', default: '3' },
-  },
+const { pods, rounds } = benchOptions({
+  pods: 20_000,
+  /** How often dustpan works off the backlog. */
+  rounds: 3,
 });
-const [pods, rounds] = [Number(options.pods), Number(options.rounds)];
 /** With fewer deletes, it is chance whether the API server collects its own garbage meanwhile, which costs as much as 6 000 deletes. */
 const due = Math.floor(pods / 5);
 /** As many as dustpan has (src/controllers/podgc/act.ts). */
@@ -154,7 +159,7 @@ async function measureClearing({ cluster }: Servers, loaded: BenchPods): Promise
 }
 
 /** Budgets are for 100 000 pods. */
-const budget = (text: string, isMet: boolean) => ({ text, isMet: pods === 100_000 ? isMet : undefined });
+const budget = budgetsOf(pods === 100_000);
 
 function startRows(
   rest: readonly [Scrape, ...Scrape[]],
@@ -164,26 +169,27 @@ function startRows(
   const runs = [rest, ...cleared.map(({ scrapes }) => scrapes)];
   const all = runs.flat();
   const peakMb = megabytes(Math.max(...all.map(({ usage }) => usage.peakMiB)));
-  const plan = (planMs: number) => ({ dustpan: ms(planMs), budget: budget('250 ms', planMs <= 250) });
+  const planRow = (what: string, planMs: number) =>
+    row(what, ms(planMs), { budget: budget('250 ms', planMs <= 250) });
   const lagMs = Math.max(...all.map((one) => one.lagMs));
   const [[first], cpu, peerCpu] = [rest, rest[0].usage.cpuSeconds, peer.cpuSecondsToFirstDelete];
   const last = rest.at(-1) ?? first;
   const requests = ((last.requests - first.requests) * 60_000) / (last.atMs - first.atMs);
   return [
-    row('memory, peak', {
-      ...{ dustpan: `${peakMb.toFixed(0)} MB`, peer: `${megabytes(peer.usage.peakMiB).toFixed(0)} MB` },
+    row('memory, peak', `${peakMb.toFixed(0)} MB`, {
+      peer: `${megabytes(peer.usage.peakMiB).toFixed(0)} MB`,
       budget: budget('200 MB', peakMb <= 200),
     }),
-    row('CPU to the first pass', {
-      ...{ dustpan: `${cpu.toFixed(1)} s`, peer: `${peerCpu.toFixed(1)} s` },
+    row('CPU to the first pass', `${cpu.toFixed(1)} s`, {
+      peer: `${peerCpu.toFixed(1)} s`,
       budget: budget("a third of the peer's", cpu <= peerCpu / 3),
     }),
-    row('longest plan', plan(Math.max(...runs.map(longestPlanMs)))),
+    planRow('longest plan', Math.max(...runs.map(longestPlanMs))),
     // The most expensive policy that the documentation shows; the budget holds for it too.
-    row('longest plan, the policy of docs/concepts.md', plan(longestPlanMs(fullRest))),
-    row('longest delay of the event loop', { dustpan: ms(lagMs), budget: budget('300 ms', lagMs <= 300) }),
-    row('requests a minute at rest, besides watches', {
-      ...{ dustpan: requests.toFixed(1), budget: budget('watches only', requests <= 1) },
+    planRow('longest plan, the policy of docs/concepts.md', longestPlanMs(fullRest)),
+    row('longest delay of the event loop', ms(lagMs), { budget: budget('300 ms', lagMs <= 300) }),
+    row('requests a minute at rest, besides watches', requests.toFixed(1), {
+      budget: budget('watches only', requests <= 1),
     }),
   ];
 }
@@ -202,13 +208,13 @@ function rateRows({ ours, plain, peer, raisedPeer }: Rates): string[][] {
   const text = (rates: readonly Rate[]): string =>
     `${perSecond(total(rates))} (${rates.map(perSecond).join(', ')})`;
   return [
-    row('deletes a second', { dustpan: text(ours), peer: perSecond(peer) }),
-    row('… peer with its limits raised', {
-      ...{ dustpan: '', peer: perSecond(raisedPeer) },
+    row('deletes a second', text(ours), { peer: perSecond(peer) }),
+    row('… peer with its limits raised', '', {
+      peer: perSecond(raisedPeer),
       budget: budget('not faster', rateOf(all) >= rateOf(raisedPeer)),
     }),
-    row(`… plain client, ${inFlight} in flight`, {
-      ...{ dustpan: `${share.toFixed(0)} % of ${text(plain)}`, budget: budget('80 %', share >= 80) },
+    row(`… plain client, ${inFlight} in flight`, `${share.toFixed(0)} % of ${text(plain)}`, {
+      budget: budget('80 %', share >= 80),
     }),
   ];
 }
