@@ -1,10 +1,9 @@
 // @bed node
-import { mkdtempSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { ImageSpace } from '../../../src/api/image-space.ts';
 import { freedByAll, imageSpace } from '../../../src/agent/imagegc/space.ts';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
@@ -31,24 +30,17 @@ const specs = Array.from({ length: 24 }, (_, index): ImageSpec => {
     ...(fill && { fill }),
   };
 });
-const archive = join(mkdtempSync(join(tmpdir(), 'dustpan-image-bytes-')), 'images.tar');
 
 let cluster: Cluster;
-let runtime: ContainerRuntime & { close(): void };
+let runtime: ContainerRuntime;
 let containerd: ContainerdClient;
 let ids: readonly string[];
 
 beforeAll(async () => {
-  ids = (await images(specs, archive)).map(({ id }) => id);
-  cluster = await startCluster({ parts: ['ctd'], images: [{ archive }] });
+  cluster = await startCluster({ parts: ['ctd'] });
+  ids = (await cluster.importImages(specs)).map(({ id }) => id);
   runtime = criRuntime({ socket });
   containerd = new ContainerdClient({ socket });
-});
-
-afterAll(async () => {
-  containerd.close();
-  runtime.close();
-  await cluster.stop();
 });
 
 async function spaceNow(): Promise<ImageSpace> {
@@ -97,7 +89,7 @@ test('what removals of images with shared layers free is predicted within 5 %', 
   while (sets.length < 50) {
     const left = [...ids].sort(() => Math.random() - 0.5);
     while (left.length > 0) sets.push(await removed(left.splice(0, 1 + Math.floor(Math.random() * 4))));
-    await cluster.importImage({ archive });
+    await cluster.importImages(specs);
   }
   // A directory takes a block or two.
   const wrong = sets.filter(({ predicted, freed }) => Math.abs(freed - predicted) > 0.05 * freed + 16_384);
@@ -110,6 +102,8 @@ test('what a container, a lease or another namespace holds is not freed, and nam
   await runContainer(cluster, sandbox, { name: 'main', image: used, command: ['sleep', '3600'] });
   const listed = await ctr('k8s.io', 'images', 'ls', `name==${specs[2]?.ref ?? ''}`);
   await lease('kept', /sha256:\w{64}/.exec(listed)?.[0] ?? '');
+  const archive = join(cluster.dir, 'elsewhere.tar');
+  await images(specs, archive);
   await ctr('elsewhere', 'images', 'import', '--no-unpack', archive);
 
   const { shares } = await spaceNow();
