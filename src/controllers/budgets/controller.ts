@@ -1,13 +1,9 @@
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import { hasNamespaceBudgets } from '../../api/policy/matching.ts';
-import type { PolicySet } from '../../api/policy/policy-set.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
-import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
+import type { UnitContext } from '../context.ts';
 import { namespaceOverBudget } from './events.ts';
 import { noMemory, type BudgetMemory, type BudgetPlan } from './facts.ts';
 import { showBudgets, type BudgetMetrics } from './metrics.ts';
@@ -19,18 +15,12 @@ interface UsageStore extends Store<NodeReportFacts> {
   keepUsage(isNeeded: boolean): boolean;
 }
 
-export interface BudgetDeps {
-  readonly nodeReports: UsageStore;
-  readonly namespaces: Store<NamespaceFacts>;
-  readonly nodes: Store<NodeFacts>;
+export interface BudgetDeps extends UnitContext {
   readonly policies: Pick<Store<unknown>, 'synced'>;
-  readonly policySet: Pick<PolicySet, 'ranked'>;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
+  readonly nodeReports: UsageStore;
   readonly metrics: BudgetMetrics;
   /** Called after each pass, by UID of the policy. */
   readonly onPass: (reports: ReadonlyMap<string, BudgetsReport>) => void;
-  readonly log: Logger;
 }
 
 /** Warns about namespaces that exceed a budget of local storage. It removes and evicts nothing. */

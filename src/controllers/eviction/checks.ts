@@ -6,11 +6,11 @@ import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import { Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
+import { namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
-import type { LivePod, LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
-import type { RemoverContext } from '../context.ts';
+import type { LivePod, LiveReads } from '../../kube/actions/live-reads.ts';
+import { confirmedPolicies, type RemoverContext } from '../context.ts';
 import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
 import { isFresh } from './plan.ts';
 
@@ -39,13 +39,8 @@ export interface EvictionChecks {
 
 /** The conditions that must hold right before a pod is evicted. */
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
-  const { clock, log, live, namespaces, policySet, ranked, stopReason, decideAgain } = deps;
-  const confirmed = new Confirmed<PodEviction, LivePolicies>({
-    clock,
-    confirm: (signal) => live.policies(signal),
-    unreadable,
-    isSame: (now) => policySet.ranked === ranked && policySet.fingerprint === now.policies.fingerprint,
-  });
+  const { clock, log, live, namespaces, ranked, stopReason, decideAgain } = deps;
+  const confirmed = confirmedPolicies<PodEviction>(deps, live, ranked);
   const pods = livePods(deps);
   const podUnchanged: Check<PodEviction> = {
     live: pods,
@@ -115,12 +110,6 @@ function mayEvict({ clock, live }: EvictionCheckDeps): Check<PodEviction> {
 
 const keepFor = (reason: EvictionKeepReason | undefined): Objection | undefined =>
   reason && { kind: 'keep', reason };
-
-const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
-  kind: 'stop',
-  why: 'policies cannot be read',
-  error: new Error('confirming policies', { cause }),
-});
 
 /** Why the live pod forbids the eviction; undefined = it does not. */
 function recheckPod({ target, policy }: PodEviction, pod: LivePod): EvictionKeepReason | undefined {

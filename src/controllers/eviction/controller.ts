@@ -7,7 +7,7 @@ import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { momentOf } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
-import type { RemoverContext } from '../context.ts';
+import { areSynced, type RemoverContext } from '../context.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
 import { evictionsInVain, evictionsSlowed, exceededGracePeriod } from './events.ts';
 import type {
@@ -123,10 +123,8 @@ export class EvictionController {
   #seesAll(): boolean {
     const { nodeReports, pods, nodes, namespaces, policies, log } = this.#deps;
     const stores = { nodeReports, pods, nodes, namespaces, policies };
-    const synced = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, store.synced]));
-    const all = Object.values(synced).every(Boolean);
-    if (!all) log.debug(synced, 'waiting for caches');
-    return all;
+    const synced = Object.entries(stores).map(([name, store]) => [name, store.synced] as const);
+    return areSynced(Object.fromEntries(synced), log);
   }
 
   #decide(reports: readonly RequestingNode[], policies: RankedPolicies): Decided {

@@ -1,15 +1,14 @@
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
-import { clocksAgree, Confirmed, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
+import { clocksAgree, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
-import type { LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
+import type { LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, type Moment } from '../../runtime/scheduling/jump.ts';
-import { errorLine } from '../../runtime/errors.ts';
-import type { RemoverContext } from '../context.ts';
+import { confirmedPolicies, type RemoverContext } from '../context.ts';
 import type { PodDeletion } from './facts.ts';
 import { isOutOfService } from './nodes.ts';
 
@@ -53,16 +52,7 @@ export function podChecks(context: PodCheckContext, { ranked, observedAt }: Plan
       clock.monotonicMs() - observedAt.monotonicMs < maxPlanAgeMs;
     return isCurrent ? undefined : 'the plan is out of date';
   };
-  const confirmed = new Confirmed<PodDeletion, LivePolicies>({
-    clock,
-    confirm: (signal) => live.policies(signal),
-    isSame: (now) => policySet.ranked === ranked && policySet.fingerprint === now.policies.fingerprint,
-    unreadable: (cause) => ({
-      kind: 'stop',
-      why: `policies cannot be read: ${errorLine(cause)}`,
-      error: new Error('confirming policies', { cause }),
-    }),
-  });
+  const confirmed = confirmedPolicies<PodDeletion>(context, live, ranked);
   const isOptedOut = keepLabels(context);
   const leaseHeld = stopIf<PodDeletion>(() => (holdsLease() ? undefined : 'the lease is lost'));
   const planCurrent = stopIf<PodDeletion>(staleBecause);

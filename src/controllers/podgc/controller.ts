@@ -13,6 +13,7 @@ import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
+import { areSynced } from '../context.ts';
 import { deletePods, MarkedPods, throwIfFailed, type DeleterContext } from './act.ts';
 import { maxPlanAgeMs, type Planned } from './checks.ts';
 import {
@@ -122,9 +123,7 @@ export class PodGcController {
       // A pass works without them, if they cannot be listed: it keeps the pods that need them.
       owners: owners.every(({ isStarting = false }) => !isStarting),
     };
-    const all = Object.values(synced).every(Boolean);
-    if (!all) log.debug(synced, 'waiting for caches');
-    return all;
+    return areSynced(synced, log);
   }
 
   /** Reports the stuck pods that this pass does not delete. New ones only if our clock agrees with the API server's. */

@@ -1,30 +1,22 @@
 import { resourcesOf, rightsOf, rightText, type Right } from '../../api/policy/needs.ts';
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
+import type { PolicySet } from '../../api/policy/policy-set.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
-import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { StaleCache } from '../../kube/cache/staleness.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
+import type { UnitContext } from '../context.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, type NodesSeen } from './nodes.ts';
-import { planStatus, writeAfterMs } from './plan.ts';
+import { planStatus, readStatus, writeAfterMs } from './plan.ts';
 import type { Obstacles, PolicyStatus, StatusFacts } from './status.ts';
 
 type PolicyName = Pick<Policy, 'uid' | 'name'>;
 
-interface PolicyStatusDeps {
-  readonly policies: {
-    readonly ranked: readonly (Policy | InvalidPolicy)[];
-    /** The status as last seen on the server. */
-    storedStatus(uid: string): PolicyStatus | undefined;
-  };
-  readonly nodes: Store<NodeFacts>;
-  readonly namespaces: Store<NamespaceFacts>;
+interface PolicyStatusDeps extends UnitContext {
+  readonly policySet: Pick<PolicySet, 'ranked' | 'storedStatus'>;
   /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
   /** Writes to this policy alone, not to a later one of its name. */
@@ -37,10 +29,7 @@ interface PolicyStatusDeps {
     isKnown(right: Right): boolean;
   };
   readonly holdsLease: () => boolean;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
   readonly metrics: PolicyStatusMetrics;
-  readonly log: Logger;
 }
 
 /** Keeps the status of each policy current. */
@@ -77,7 +66,7 @@ export class PolicyStatusController {
   }
 
   async #reconcile(isLast: boolean, signal: AbortSignal): Promise<void> {
-    const { ranked } = this.#deps.policies;
+    const { ranked } = this.#deps.policySet;
     const uids = new Set(ranked.map(({ uid }) => uid));
     for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
     const nodes = this.#rollUp();
@@ -95,10 +84,10 @@ export class PolicyStatusController {
 
   /** By UID of the policy; undefined while nodes or reports are not known. */
   #rollUp(): ReadonlyMap<string, NodesSeen> | undefined {
-    const { policies, nodes, nodeReports, clock } = this.#deps;
+    const { policySet, nodes, nodeReports, clock } = this.#deps;
     if (!nodes.synced || !nodeReports.synced) return undefined;
     const observed = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
-    return rollUpNodes(policies.ranked, observed, clock.now());
+    return rollUpNodes(policySet.ranked, observed, clock.now());
   }
 
   #selectable(): NonNullable<StatusFacts['selectable']> {
@@ -116,7 +105,7 @@ export class PolicyStatusController {
     isLast: boolean,
     signal: AbortSignal,
   ): Promise<PolicyStatus> {
-    const { policies, clock } = this.#deps;
+    const { policySet, clock } = this.#deps;
     const {
       written,
       writtenAtMs = -Infinity,
@@ -124,7 +113,7 @@ export class PolicyStatusController {
       deletedSince,
     } = this.#memory.get(policy.uid) ?? emptyMemory;
     // The cache may not show our own last write yet; its deletions must not count twice.
-    const stored = newer(written, policies.storedStatus(policy.uid));
+    const stored = newer(written, readStatus(policySet.storedStatus(policy.uid)));
     const known = { policy, stored, report, deletedSince, obstacles: this.#obstaclesTo(policy) };
     const facts = {
       ...known,

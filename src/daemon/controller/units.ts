@@ -6,7 +6,6 @@ import { PodGcController, type PodGcDeps } from '../../controllers/podgc/control
 import { podGcMetrics } from '../../controllers/podgc/metrics.ts';
 import { PolicyStatusController } from '../../controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
-import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { inForceIn } from '../../gc/hold.ts';
@@ -77,17 +76,11 @@ const unitContext = (
 });
 
 function policyStatus(context: ControllerContext): PolicyStatusController {
-  const { registry, policySet, caches, rights } = context;
+  const { registry, caches, rights } = context;
   return new PolicyStatusController({
     ...unitContext(context, 'policystatus'),
     rights,
     staleCaches: () => reportableStale(caches.all, clock.monotonicMs()),
-    policies: {
-      get ranked() {
-        return policySet.ranked;
-      },
-      storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
-    },
     writeStatus: caches.writePolicyStatus,
     metrics: policyStatusMetrics(registry),
   });

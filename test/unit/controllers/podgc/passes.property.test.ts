@@ -186,7 +186,7 @@ async function degradedIn(
     return { resource, stale: { resource, sinceMs, error: undefined } };
   });
   const controller = new PolicyStatusController({
-    policies: { ranked: policies, storedStatus: () => undefined },
+    policySet: { ranked: policies, storedStatus: () => undefined },
     nodes: storeOf(cluster.nodes, !partial.includes('nodes')),
     namespaces: storeOf(new Map<string, never>(), false),
     nodeReports: storeOf(new Map<string, never>(), false),

@@ -52,7 +52,7 @@ class Environment {
     this.ranked = ranked.length > 0 ? ranked : [policy()];
     const rankedNow = () => this.ranked;
     this.controller = new PolicyStatusController({
-      policies: {
+      policySet: {
         get ranked() {
           return rankedNow();
         },
