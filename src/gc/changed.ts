@@ -10,6 +10,6 @@ export class Changed<T> {
   added(values: Iterable<T>): ReadonlySet<T> {
     const before = this.#last;
     this.#last = new Set(values);
-    return new Set(this.last.filter((value) => !before.has(value)));
+    return this.#last.difference(before);
   }
 }

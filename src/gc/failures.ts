@@ -11,7 +11,7 @@ export interface FailedBefore {
 
 /** Puts the objects whose removal has failed last, so that they do not hold up the others. */
 export const failedLast = <T>(objects: readonly T[], hasFailed: (object: T) => boolean): readonly T[] => [
-  ...objects.filter((one) => !hasFailed(one)),
+  ...objects.filter((object) => !hasFailed(object)),
   ...objects.filter(hasFailed),
 ];
 
@@ -32,7 +32,7 @@ const pauses = { firstMs: 20_000, longestMs: 15 * 60_000 };
 /** Remembers which objects could not be removed: they must not hold up all others. The pause of each doubles with every failure, from 20 s to 15 minutes. */
 export class FailureMemory<D> {
   readonly #options: FailureOptions<D>;
-  #failures: ReadonlyMap<string, Failure> = new Map();
+  readonly #failures = new Map<string, Failure>();
 
   constructor(options: FailureOptions<D>) {
     this.#options = options;
@@ -40,25 +40,22 @@ export class FailureMemory<D> {
 
   /** The failures as a plan needs them, by key. Forgets objects that no longer exist. */
   known(exists: (key: string) => boolean, monotonicMs: number): ReadonlyMap<string, FailedBefore> {
-    this.#failures = new Map([...this.#failures].filter(([key]) => exists(key)));
+    for (const key of this.#failures.keys()) if (!exists(key)) this.#failures.delete(key);
     return new Map(
-      [...this.#failures].map(([key, { times, retryAtMs }]) => [
-        key,
-        { times, retryInMs: retryAtMs - monotonicMs },
-      ]),
+      this.#failures
+        .entries()
+        .map(([key, { times, retryAtMs }]) => [key, { times, retryInMs: retryAtMs - monotonicMs }]),
     );
   }
 
   record(outcomes: readonly Outcome<D>[], monotonicMs: number): void {
-    const failures = new Map(this.#failures);
     for (const outcome of outcomes) {
       const key = this.#options.keyOf(outcome.decision);
-      if (outcome.kind !== 'failed') failures.delete(key);
+      if (outcome.kind !== 'failed') this.#failures.delete(key);
       else if (this.#options.isOfObject(outcome.error)) {
-        const times = (failures.get(key)?.times ?? 0) + 1;
-        failures.set(key, { times, retryAtMs: monotonicMs + pauseAfter(times - 1, pauses) });
+        const times = (this.#failures.get(key)?.times ?? 0) + 1;
+        this.#failures.set(key, { times, retryAtMs: monotonicMs + pauseAfter(times - 1, pauses) });
       }
     }
-    this.#failures = failures;
   }
 }
