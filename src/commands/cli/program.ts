@@ -92,7 +92,7 @@ export class Program {
   }
 
   #commandOf(name: string | undefined): CommandUnknownOpts | undefined {
-    return this.#root.commands.find((one) => one.name() === name);
+    return this.#root.commands.find((command) => command.name() === name);
   }
 
   #verbosity(): number {

@@ -31,7 +31,7 @@ export function completionOf(program: CommandUnknownOpts, words: readonly string
   const [word, ...rest] = before.toReversed();
   if (word === undefined) return firstWord(program, current);
   if (word === 'help') return rest.length === 0 ? only(commandNames(program), current) : none;
-  const command = program.commands.find((one) => one.name() === word);
+  const command = program.commands.find((known) => known.name() === word);
   return command === undefined ? none : argument(command, rest, current);
 }
 
@@ -73,7 +73,7 @@ function operand(
 ): Completion {
   const expected = registeredArguments[operands.length];
   if (expected === undefined) return none;
-  const hasName = registeredArguments.some((one) => one.name() === 'NAME');
+  const hasName = registeredArguments.some((argument) => argument.name() === 'NAME');
   const objects = hasName ? namedObject(operands, current) : undefined;
   return objects === undefined
     ? valueOf({ flags: `<${expected.name()}>`, argChoices: expected.argChoices }, current)
@@ -91,7 +91,7 @@ function namedObject(operands: readonly string[], current: string): Objects | un
 
 function valueBehind(command: CommandUnknownOpts, current: string): Completion {
   const [name = '', ...value] = current.split('=');
-  const option = command.options.find((one) => isNamed(one, name));
+  const option = command.options.find((known) => isNamed(known, name));
   return option === undefined ? none : valueOf(option, value.join('='));
 }
 
@@ -100,7 +100,7 @@ function afterWord({ options }: CommandUnknownOpts, given: EarlierWords, word: s
   if (given.isOver || !/^-./.test(word)) return { ...given, operands: [...given.operands, word] };
   if (word === '--') return { ...given, isOver: true };
   const found = plainWords(options, word).flatMap((plain) => {
-    const option = options.find((one) => isNamed(one, plain.split('=')[0] ?? ''));
+    const option = options.find((known) => isNamed(known, plain.split('=')[0] ?? ''));
     return option === undefined ? [] : [{ option, isOpen: !plain.includes('=') }];
   });
   const last = found.at(-1);
@@ -139,7 +139,7 @@ function valueOf(
 
 /** The last of several names is completed. */
 function valueObjects(flags: string, current: string): Objects | undefined {
-  const kind = optionKinds.find((one) => new RegExp(`--${one}(-name)? <`).test(flags));
+  const kind = optionKinds.find((known) => new RegExp(`--${known}(-name)? <`).test(flags));
   const [start = ''] = /[^,]*$/.exec(current) ?? [];
   return kind && { kind, before: current.slice(0, current.length - start.length), start };
 }

@@ -74,7 +74,7 @@ const listed = (kube: PersonConnection, pathIn: (currentNamespace: string) => st
       { ...request, accept: acceptMetadataList },
       AbortSignal.timeout(deadlineMs),
     );
-    return asObjects(asObject(parseJson(body))['items']).map((one) =>
-      asText(asObject(one['metadata'])['name']),
+    return asObjects(asObject(parseJson(body))['items']).map((object) =>
+      asText(asObject(object['metadata'])['name']),
     );
   });

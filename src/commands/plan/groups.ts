@@ -16,7 +16,7 @@ export const placeText = ({ unit, node }: Pick<Totals, 'unit' | 'node'>): string
 
 /** Removals first, then warnings, then kept objects. A title has the counts whether the objects are listed or not. */
 export function groupsOf({ totals, decisions, policies }: PlanDocument): readonly Group[] {
-  const countsOf = new Map(totals.map((one) => [placeText(one), one.reasons]));
+  const countsOf = new Map(totals.map((total) => [placeText(total), total.reasons]));
   const listed = Map.groupBy(decisions, ({ unit, object }) =>
     placeText({ unit, node: unit === 'podgc' ? null : object.node }),
   );
@@ -25,7 +25,7 @@ export function groupsOf({ totals, decisions, policies }: PlanDocument): readonl
   const isDry = modes.has('DryRun') && !modes.has('Enforce');
   return fates.flatMap((fate) =>
     [...places].flatMap((place) => {
-      const group = (listed.get(place) ?? []).filter((one) => fateOf(one) === fate);
+      const group = (listed.get(place) ?? []).filter((decision) => fateOf(decision) === fate);
       // Totals do not count warnings by reason: each is about an object that is counted as removed or kept.
       const totalCounts = fate === 'warned' ? undefined : countsOf.get(place);
       const reasons = Object.entries(totalCounts ?? countsIn(group)).filter(

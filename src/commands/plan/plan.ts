@@ -45,7 +45,7 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
     case 'yaml':
       return planYaml(plan, (await import('../../process/yaml-text.ts')).yamlText);
     case 'name':
-      return plan.decisions.map((one) => `${nameText(one)}\n`);
+      return plan.decisions.map((decision) => `${nameText(decision)}\n`);
     case 'table':
     case 'wide':
       return [

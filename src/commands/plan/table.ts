@@ -89,22 +89,25 @@ const troublesOf = (plan: PlanDocument): readonly string[] => [
   ...plan.notes,
 ];
 
-const trippedTroubles = (one: Totals): readonly string[] =>
-  Object.entries(one.tripped ?? {}).map(
+const trippedTroubles = (totals: Totals): readonly string[] =>
+  Object.entries(totals.tripped ?? {}).map(
     ([policy, percent]) =>
-      `${placeText(one)}: ${percent} % of the nodes are missing or were lost within an hour, more than GCPolicy ${policy} accepts: orphaned pods are kept.`,
+      `${placeText(totals)}: ${percent} % of the nodes are missing or were lost within an hour, more than GCPolicy ${policy} accepts: orphaned pods are kept.`,
   );
 
-function shortTrouble(one: Summary): readonly string[] {
-  if (one.state !== 'Short') return [];
+function shortTrouble(summary: Summary): readonly string[] {
+  if (summary.state !== 'Short') return [];
   const texts = {
-    bytes: `is ${one.usedPercent ?? '?'} % full: removals for space must free ${shortSizeText(one.wantedBytes)}, but can free only ${shortSizeText(one.plannedBytes)}.`,
-    inodes: `has ${one.usedInodesPercent ?? '?'} % of its inodes in use: removals for space must free ${one.wantedInodes}, but can free only about ${one.plannedInodes}.`,
+    bytes: `is ${summary.usedPercent ?? '?'} % full: removals for space must free ${shortSizeText(summary.wantedBytes)}, but can free only ${shortSizeText(summary.plannedBytes)}.`,
+    inodes: `has ${summary.usedInodesPercent ?? '?'} % of its inodes in use: removals for space must free ${summary.wantedInodes}, but can free only about ${summary.plannedInodes}.`,
   };
-  const isShort = { bytes: one.plannedBytes < one.wantedBytes, inodes: one.plannedInodes < one.wantedInodes };
-  const short = one.crossed.filter((unit) => isShort[unit]);
-  return (short.length > 0 ? short : one.crossed).map(
-    (unit) => `${placeText(one)}: the image file system ${texts[unit]}`,
+  const isShort = {
+    bytes: summary.plannedBytes < summary.wantedBytes,
+    inodes: summary.plannedInodes < summary.wantedInodes,
+  };
+  const short = summary.crossed.filter((unit) => isShort[unit]);
+  return (short.length > 0 ? short : summary.crossed).map(
+    (unit) => `${placeText(summary)}: the image file system ${texts[unit]}`,
   );
 }
 
@@ -135,7 +138,7 @@ function changeSections({ changes }: PlanDocument, view: View): readonly (readon
 }
 
 function totalsTable(totals: readonly Totals[], width: number): readonly string[] {
-  const planned = totals.filter((one) => !isReported(one));
+  const planned = totals.filter((total) => !isReported(total));
   const number = (count: number | null): string => (count === null ? '?' : String(count));
   const layout: readonly Column<Totals>[] = [
     { title: 'UNIT', text: ({ unit }) => unit },

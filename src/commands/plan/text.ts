@@ -19,7 +19,7 @@ export function* planJson(plan: PlanDocument): Generator<string> {
   yield shell.slice(0, at);
   let separator = '';
   for (const piece of pieces(decisions)) {
-    const texts = piece.map((one) => jsonText(one).replaceAll('\n', '\n    '));
+    const texts = piece.map((decision) => jsonText(decision).replaceAll('\n', '\n    '));
     yield separator + texts.join(',\n    ');
     separator = ',\n    ';
   }

@@ -116,7 +116,7 @@ function namespaceOf({ object }: Decision): string | undefined {
 /** Most removals first. Decisions without a key are in no share. */
 function shares(
   decisions: readonly Decision[],
-  keyOf: (one: Decision) => string | undefined,
+  keyOf: (decision: Decision) => string | undefined,
   isPartial: (name: string) => boolean,
 ): readonly Share[] {
   const groups = Map.groupBy(decisions, keyOf);
@@ -135,10 +135,10 @@ export function fateOf({ order, verdict, eligibleAt }: Decision): 'remove' | 'wa
 function shareOf(name: string, decisions: readonly Decision[], partial: boolean): Share {
   const counts = { remove: 0, warn: 0, wait: 0, keep: 0 };
   let bytes = 0;
-  for (const one of decisions) {
-    const fate = fateOf(one);
+  for (const decision of decisions) {
+    const fate = fateOf(decision);
     counts[fate] += 1;
-    if (fate === 'remove') bytes += one.bytes ?? 0;
+    if (fate === 'remove') bytes += decision.bytes ?? 0;
   }
   const { wait: waiting, ...others } = counts;
   return { name, ...others, waiting, bytes, partial };

@@ -37,7 +37,7 @@ ${tableOfObjects}
 <script type="application/json" id="data">[`;
   const { decisions } = plan;
   for (let from = 0; from < decisions.length; from += decisionsInPiece) {
-    const rows = decisions.slice(from, from + decisionsInPiece).map((one) => json(rowOf(one)));
+    const rows = decisions.slice(from, from + decisionsInPiece).map((decision) => json(rowOf(decision)));
     yield `${from === 0 ? '' : ',\n'}${rows.join(',\n')}`;
   }
   yield `]</script>
@@ -52,13 +52,13 @@ const hashOf = (text: string): string => `sha256-${createHash('sha256').update(t
 /** JSON that cannot end the script element that contains it. */
 const json = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-function rowOf(one: Decision): Row {
-  const { object, policy, mode, eligibleAt, bytes } = one;
+function rowOf(decision: Decision): Row {
+  const { object, policy, mode, eligibleAt, bytes } = decision;
   const governed = policy === null ? '' : `${policy}${mode === 'DryRun' ? ' (DryRun)' : ''}`;
   return [
-    ...([fateOf(one), object.kind, one.unit, one.reason] as const),
-    ...([printable(objectText(one)), object.node ?? '', governed, eligibleAt ?? ''] as const),
-    ...([bytes === null ? '' : shortSizeText(bytes), printable(one.detail)] as const),
+    ...([fateOf(decision), object.kind, decision.unit, decision.reason] as const),
+    ...([printable(objectText(decision)), object.node ?? '', governed, eligibleAt ?? ''] as const),
+    ...([bytes === null ? '' : shortSizeText(bytes), printable(decision.detail)] as const),
   ];
 }
 
@@ -101,7 +101,7 @@ const list = (title: string, items: readonly string[]): string =>
 
 function changesSection(changes: Changes): string {
   const counts = html(capital(comparisonText(changes)));
-  const changed = changes.modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('');
+  const changed = changes.modes.map((change) => `<p>${html(modeChangeText(change))}</p>`).join('');
   return `<section><h2>Compared with the policies in force</h2><p>${counts}</p>${changed}</section>${tableOf(changedObjects(changes))}`;
 }
 

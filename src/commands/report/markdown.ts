@@ -26,7 +26,7 @@ export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
     'To remove',
     plan.decisions.filter(({ order }) => order !== null),
     [
-      { title: 'Object', cell: (one) => ({ name: objectText(one) }) },
+      { title: 'Object', cell: (decision) => ({ name: objectText(decision) }) },
       { title: 'Reason', cell: ({ reason }) => reason },
       { title: 'Explanation', cell: ({ detail }) => ({ prose: detail }) },
     ],

@@ -47,12 +47,12 @@ const onlyOnPage = <T>(column: Column<T>): Column<T> => ({ ...column, isOnlyOnPa
 export const changedObjects = (changes: Changes): Section =>
   section(
     'Changes',
-    (['more', 'less'] as const).flatMap((which) => changes[which].map((one) => ({ which, one }))),
+    (['more', 'less'] as const).flatMap((which) => changes[which].map((decision) => ({ which, decision }))),
     [
       { title: 'Change', cell: ({ which }) => which, isUntitledOnPage: true },
-      { title: 'Object', cell: ({ one }) => ({ name: objectText(one) }) },
-      { title: 'Reason', cell: ({ one }) => one.reason },
-      onlyOnPage({ title: 'Policy', cell: ({ one }) => one.policy ?? '' }),
+      { title: 'Object', cell: ({ decision }) => ({ name: objectText(decision) }) },
+      { title: 'Reason', cell: ({ decision }) => decision.reason },
+      onlyOnPage({ title: 'Policy', cell: ({ decision }) => decision.policy ?? '' }),
     ],
   );
 

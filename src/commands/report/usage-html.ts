@@ -15,7 +15,7 @@ import {
 } from './usage.ts';
 
 export function usageSection({ disks, curves, unknown }: UsageData, namespaces: string): string {
-  const notes = unknown.map((one) => `<p class="note">${html(one)}</p>`).join('');
+  const notes = unknown.map((note) => `<p class="note">${html(note)}</p>`).join('');
   const head = `<section class="bars"><h2>What uses the disks</h2>${notes}`;
   if (disks.length === 0) return `${head}</section>`;
   const heads = [{ title: 'Disk' }, { title: 'Usage' }, { title: 'Used', isNumber: true }];
@@ -74,7 +74,7 @@ function curvesSection(curves: readonly Curve[]): string {
   const shown = curves.slice(0, maxCurves);
   const axes = axesOf(shown);
   const legend = `<ul class="legend"><li><svg aria-hidden="true" width="26" height="12"><path class="line" d="M0 6H26"/></svg> at the present growth</li><li><svg aria-hidden="true" width="26" height="12"><path class="line after" d="M0 6H26"/></svg> if everything collectable is removed</li></ul>`;
-  return `<section>${title}${legend}<div class="curves">${shown.map((one) => figure(one, axes)).join('')}</div>${moreText(curves.length - maxCurves)}</section>`;
+  return `<section>${title}${legend}<div class="curves">${shown.map((curve) => figure(curve, axes)).join('')}</div>${moreText(curves.length - maxCurves)}</section>`;
 }
 
 /** The same for all curves, so that they compare. */
@@ -99,7 +99,7 @@ function axesOf(curves: readonly Curve[]): Axes {
   ]);
   return {
     lastMs,
-    stepMs: steps.find((one) => lastMs / one <= maxSteps) ?? longestMs,
+    stepMs: steps.find((step) => lastMs / step <= maxSteps) ?? longestMs,
     fromPercent: Math.min(90, Math.floor(Math.min(...percents) / 10) * 10),
   };
 }

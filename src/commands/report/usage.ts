@@ -44,7 +44,7 @@ export function usageData({ usage = [], nodes }: PlanFacts, now: Date) {
     /** Largest first. */
     namespaces: sortedBy(namespaceRows(reported, everywhere), sortValues.namespaces, 'bytes'),
     /** Disks that are full within a week at their present growth, the first one first: agents make no other forecasts. */
-    curves: disks.flatMap((one) => curveOf(one, now) ?? []).toSorted((a, b) => a.fullInMs - b.fullInMs),
+    curves: disks.flatMap((disk) => curveOf(disk, now) ?? []).toSorted((a, b) => a.fullInMs - b.fullInMs),
     /** One sentence for each unknown value, with its nodes. */
     unknown: unknownIn(usage, names, now),
   };

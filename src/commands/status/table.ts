@@ -68,7 +68,9 @@ function verdictText(view: StatusView, now: Date): string {
       : [`no agents on nodes: ${noAgents}, so spec.nodes of policies has no effect`]),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem')] : []),
   ];
-  const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
+  const starting = agents?.some((daemonSet) => isStarting(daemonSet, now))
+    ? ' Agents report within 60 s.'
+    : '';
   return `${[headline(view, now), ...parts].join('; ')}.${starting}`;
 }
 
@@ -77,7 +79,7 @@ function headline({ verdict, controllers, trouble }: StatusView, now: Date): str
   // A Deployment that is only just there has no problem yet, and matters more than what a node has.
   const isYoung =
     !trouble.some(isOfInstallation) &&
-    controllers?.some((one) => one.ready === 0 && isStarting(one, now)) === true;
+    controllers?.some((controller) => controller.ready === 0 && isStarting(controller, now)) === true;
   if (verdict === 'DoesNotWork' && (isYoung || trouble.length === 0))
     return 'dustpan starts: nothing acts yet';
   if (isYoung) return `${verdicts[verdict]}; the controller starts, and none of its pods is ready yet`;

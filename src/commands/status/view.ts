@@ -77,15 +77,15 @@ function verdictOf({ installation, nodes }: StatusFacts, trouble: readonly Troub
   if (trouble.some(({ reason }) => reason === 'NotInstalled')) return 'NotInstalled';
   const parts = [
     ...(signs.controller === undefined
-      ? (controllers ?? [undefined]).map((one) => one && isLed(one))
+      ? (controllers ?? [undefined]).map((controller) => controller && isLed(controller))
       : [true]),
     ...(signs.agents === undefined
-      ? (agents ?? [undefined]).map((one) => one && one.ready > 0 && !isNoNodeReady)
+      ? (agents ?? [undefined]).map((daemonSet) => daemonSet && daemonSet.ready > 0 && !isNoNodeReady)
       : [!isNoNodeReady]),
   ];
   if (!parts.includes(true)) return parts.includes(undefined) ? 'Unknown' : 'DoesNotWork';
-  const isOfPart = (one: Trouble): boolean =>
-    isOfInstallation(one) || (one.kind === 'Node' && one.reason === 'NotReady');
+  const isOfPart = (problem: Trouble): boolean =>
+    isOfInstallation(problem) || (problem.kind === 'Node' && problem.reason === 'NotReady');
   return trouble.some(isOfPart) ? 'WorksInPart' : 'Works';
 }
 

@@ -130,7 +130,7 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
   });
 
 function kindOf(word: string): TopKind {
-  const kind = topKinds.find((one) => one === word) ?? aliases.get(word);
+  const kind = topKinds.find((known) => known === word) ?? aliases.get(word);
   if (kind !== undefined) return kind;
   throw new UsageError([`top: ${JSON.stringify(word)} is not listed; use ${topKinds.join(', ')}`]);
 }

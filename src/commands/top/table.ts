@@ -33,7 +33,7 @@ export function topTable(view: TopView, screen: TopScreen): readonly string[] {
   ].flatMap((note) => paragraph(`! ${note}`, width));
   const sections = [
     colours ? notes.map(red) : notes,
-    view.forecasts.flatMap((one) => paragraph(forecastText(one, screen), width)),
+    view.forecasts.flatMap((forecast) => paragraph(forecastText(forecast, screen), width)),
     [...tableOf(view, screen), ...restLines(view)],
   ];
   return sections
@@ -182,7 +182,7 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
 /** With two disks, the largest namespace of the node may use only one of them. */
 function largestOn({ node: { largestNamespace: largest }, disk }: NodeLine): NodeRow['largestNamespace'] {
   const classes = ['layersBytes', 'volumesBytes', 'logsBytes'] as const;
-  const isOn = classes.some((one) => (disk?.[one] ?? 0) > 0 && (largest?.[one] ?? 0) > 0);
+  const isOn = classes.some((size) => (disk?.[size] ?? 0) > 0 && (largest?.[size] ?? 0) > 0);
   return isOn ? largest : undefined;
 }
 

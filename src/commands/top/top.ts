@@ -81,7 +81,9 @@ function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStat
     case 'nodes':
       return {
         ...rest,
-        namespaces: namespaces && [...new Set([largest, fastest].flatMap((one) => one(namespaces) ?? []))],
+        namespaces: namespaces && [
+          ...new Set([largest, fastest].flatMap((choose) => choose(namespaces) ?? [])),
+        ],
       };
     case 'namespaces':
       return { ...rest, namespaces };
@@ -104,7 +106,7 @@ async function namesOf(
 ): Promise<ReadonlySet<string> | undefined> {
   try {
     const objects = await listObjects({ transport, resource: metadataResource({ name, path }) }, signal);
-    return new Set(objects.map((one) => one.name));
+    return new Set(objects.map((object) => object.name));
   } catch (cause) {
     if (isDenied(cause)) return undefined;
     throw new Error(`listing ${name}`, { cause });
@@ -131,7 +133,7 @@ async function listSelected(
   try {
     const resource = metadataResource({ name, path, selector });
     const objects = await listObjects({ transport, resource }, signal);
-    return new Set(objects.map((one) => (kind === 'pods' ? one.uid : one.name)));
+    return new Set(objects.map((object) => (kind === 'pods' ? object.uid : object.name)));
   } catch (cause) {
     throw new Error(`listing ${name}`, { cause });
   }

@@ -108,8 +108,8 @@ function restOfPods(
   { namespace, selected }: TopFacts,
 ): Rest {
   if (selected !== undefined) return { count: Math.max(0, selected.size - items.length), bytes: undefined };
-  const isListed = (one: NodeGCReportStatusUsage): boolean =>
-    one.otherNamespaces === undefined || (one.namespaces ?? []).some(({ name }) => name === namespace);
+  const isListed = (usage: NodeGCReportStatusUsage): boolean =>
+    usage.otherNamespaces === undefined || (usage.namespaces ?? []).some(({ name }) => name === namespace);
   if (namespace !== undefined && !usages.every(isListed)) return { count: undefined, bytes: undefined };
   const all = added(usages.map((usage) => measuredPods(usage, namespace)));
   const listed = added(items);
@@ -175,7 +175,7 @@ function notesOf(nodes: readonly TopNode[], facts: TopFacts, now: Date): readonl
     ...(nodes.length === 0 ? (['NoReport'] as const) : []),
     ...(facts.nodes === undefined ? (['NodesUnknown'] as const) : []),
   ].map((reason) => ({ reason, nodes: [], message: messages[reason] }));
-  const found = nodes.flatMap((one) => ofNode(one, now).map((note) => ({ note, node: one.name })));
+  const found = nodes.flatMap((node) => ofNode(node, now).map((note) => ({ note, node: node.name })));
   const groups = Map.groupBy(found, ({ note: { reason, message } }) => `${reason} ${message}`);
   const ofNodes = [...groups.values()].flatMap((group) =>
     group

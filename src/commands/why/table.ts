@@ -15,12 +15,12 @@ export function whyTable(document: ExplanationDocument, width = 80): string {
   const { explanations, removed, stuck, node, notes, generatedAt, idle = false } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
-    ...explanations.map((one, i) =>
-      section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs, idle, width }),
+    ...explanations.map((explanation, i) =>
+      section(explanation, { subject: subjectOf(explanation, explanations[i - 1]), nowMs, idle, width }),
     ),
     stuck === undefined ? [] : stuckSection(stuck, document, width),
     node === undefined ? [] : nodeSection(node, document, width),
-    ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs), width)),
+    ...removed.slice(0, maxRemovals).map((removal) => removalSection(removal, new Date(nowMs), width)),
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
       : [],
@@ -40,8 +40,8 @@ function nothingText({ object }: ExplanationDocument): string {
 }
 
 /** The object's name once, then `It`: the sections about one object are one story. */
-function subjectOf(one: Explanation, before: Explanation | undefined): string {
-  const name = nameOf(one);
+function subjectOf(explanation: Explanation, before: Explanation | undefined): string {
+  const name = nameOf(explanation);
   return before !== undefined && nameOf(before) === name ? 'It' : name;
 }
 
@@ -53,17 +53,21 @@ interface Section {
   readonly width: number;
 }
 
-function section(one: Explanation, { subject, nowMs, idle, width }: Section): readonly string[] {
+function section(explanation: Explanation, { subject, nowMs, idle, width }: Section): readonly string[] {
   const row = rowOf(width);
   return [
-    ...wrapped(`${subject} ${verdictOf(one)} by ${one.unit}: ${one.reason}`, width, '    '),
-    ...row('Why', one.detail),
-    ...row('Policy', policyText(one)),
-    ...row('Field', one.field ?? ''),
-    ...row('When', whenText(one, nowMs, idle)),
-    ...row(changeLabel(one), one.change),
-    ...row('Held by', usersText(one.heldBy ?? [])),
-    ...row('Caution', one.caution ?? ''),
+    ...wrapped(
+      `${subject} ${verdictOf(explanation)} by ${explanation.unit}: ${explanation.reason}`,
+      width,
+      '    ',
+    ),
+    ...row('Why', explanation.detail),
+    ...row('Policy', policyText(explanation)),
+    ...row('Field', explanation.field ?? ''),
+    ...row('When', whenText(explanation, nowMs, idle)),
+    ...row(changeLabel(explanation), explanation.change),
+    ...row('Held by', usersText(explanation.heldBy ?? [])),
+    ...row('Caution', explanation.caution ?? ''),
   ];
 }
 
@@ -94,10 +98,10 @@ function nodeSection(
   const { ready, problems, taint, advice, command, stuckPods } = view;
   return [
     `${subject} is ${ready ? 'ready' : 'not ready'}${remarkOn(view, explanations.length)}`,
-    ...problems.flatMap((one) => [
-      ...row('Problem', `${one.reason}: ${one.message}`),
-      ...row('Since', one.since === null ? '' : agoText(one.since, now)),
-      ...commandLines(one.command),
+    ...problems.flatMap((problem) => [
+      ...row('Problem', `${problem.reason}: ${problem.message}`),
+      ...row('Since', problem.since === null ? '' : agoText(problem.since, now)),
+      ...commandLines(problem.command),
     ]),
     ...row('Taint', taint ?? ''),
     ...row('Stuck pods', firstOf(stuckPods, maxNames)),
@@ -116,10 +120,10 @@ function remarkOn({ read, reported, problems, taint }: NodeView, warnings: numbe
 /** The other formats list all. */
 const maxRemovals = 3;
 
-function removalSection(one: Removal, now: Date, width: number): readonly string[] {
+function removalSection(removal: Removal, now: Date, width: number): readonly string[] {
   const row = rowOf(width);
-  const { verdict, reason, sentence, policy, bytes, at, evidence } = one;
-  const title = `${nameOf(one)} was ${participles[verdict]}${reason === null ? '' : `: ${reason}`}`;
+  const { verdict, reason, sentence, policy, bytes, at, evidence } = removal;
+  const title = `${nameOf(removal)} was ${participles[verdict]}${reason === null ? '' : `: ${reason}`}`;
   return [
     ...wrapped(title, width, '    '),
     ...row('Meaning', sentence ?? ''),
@@ -146,15 +150,15 @@ const rowOf =
 
 const isRemoved = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && verdict !== 'Warn';
 
-function changeLabel(one: Explanation): string {
-  if (one.verdict === 'Warn') return 'Ends when';
-  return isRemoved(one) ? 'Kept by' : 'Due when';
+function changeLabel(explanation: Explanation): string {
+  if (explanation.verdict === 'Warn') return 'Ends when';
+  return isRemoved(explanation) ? 'Kept by' : 'Due when';
 }
 
-function verdictOf(one: Explanation): string {
-  if (one.verdict === 'Warn') return 'is warned about';
-  if (one.verdict === 'Keep') return 'is kept';
-  return `${one.mode === 'Enforce' ? 'will' : 'would'} be ${participles[one.verdict]}`;
+function verdictOf(explanation: Explanation): string {
+  if (explanation.verdict === 'Warn') return 'is warned about';
+  if (explanation.verdict === 'Keep') return 'is kept';
+  return `${explanation.mode === 'Enforce' ? 'will' : 'would'} be ${participles[explanation.verdict]}`;
 }
 
 const participles = { Delete: 'deleted', Remove: 'removed', Evict: 'evicted' } as const;
@@ -194,12 +198,12 @@ function policyText({ policy, mode }: Explanation): string {
     : `GCPolicy ${policy} (Enforce)`;
 }
 
-function whenText(one: Explanation, nowMs: number, idle: boolean): string {
-  const { mode, eligibleAt } = one;
-  if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
-  if (isRemoved(one)) {
-    const pass = passText(one);
-    if (mode === 'Enforce' && idle && (one.unit === 'podgc' || one.verdict === 'Evict'))
+function whenText(explanation: Explanation, nowMs: number, idle: boolean): string {
+  const { mode, eligibleAt } = explanation;
+  if (explanation.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
+  if (isRemoved(explanation)) {
+    const pass = passText(explanation);
+    if (mode === 'Enforce' && idle && (explanation.unit === 'podgc' || explanation.verdict === 'Evict'))
       return `When a controller leads again, ${pass}; none acts now.`;
     return mode === 'Enforce' ? `Now, ${pass}.` : `Never in mode DryRun; in mode Enforce now, ${pass}.`;
   }

@@ -47,7 +47,7 @@ export function workloadOf(kind: Workload['kind'], json: unknown): WorkloadWithA
     tolerates: toleratedKeys(asObjects(podSpec.tolerations).map(({ key }) => asText(key))),
     admissionPolicies: asText(asObject(annotations)[admissionAnnotation])
       .split(',')
-      .filter((one) => one !== ''),
+      .filter((name) => name !== ''),
     noAgents: asText(asObject(annotations)[noAgentsAnnotation]),
     args: asList(container?.args).map(asText),
   };
@@ -76,7 +76,7 @@ export function podOf(json: unknown): OwnPod | undefined {
   const isEnding = asObject(metadata).deletionTimestamp !== undefined;
   if (isEnding || isFinished({ phase: asText(phase) })) return undefined;
   const conditionOf = (name: string, value: string) =>
-    asObjects(conditions).find((one) => one.type === name && one.status === value);
+    asObjects(conditions).find((condition) => condition.type === name && condition.status === value);
   const waiting = asObjects(containerStatuses)
     .map(({ state }) => asObject(asObject(state).waiting))
     .find(({ reason }) => reason !== undefined);
@@ -117,7 +117,8 @@ export function warningOf(json: unknown): Warning | undefined {
     name: asText(name),
     reason: asText(event.reason),
     message: asText(event.note),
-    time: [...times, asObject(event.metadata).creationTimestamp].map(asText).find((one) => one !== '') ?? '',
+    time:
+      [...times, asObject(event.metadata).creationTimestamp].map(asText).find((time) => time !== '') ?? '',
   };
 }
 

@@ -47,8 +47,8 @@ export function installationProblems(
     ...missingKinds(found),
     ...(hasNoController ? [noController(agents)] : []),
     ...(isWholeCluster ? noAgents(found) : []),
-    ...controllers.flatMap((one) => ofController(one, found, now)),
-    ...agents.flatMap((one) => [...ofWorkload(one, found, now), ...unpinned(one, found)]),
+    ...controllers.flatMap((controller) => ofController(controller, found, now)),
+    ...agents.flatMap((workload) => [...ofWorkload(workload, found, now), ...unpinned(workload, found)]),
     ...severalAgents(agents),
   ];
 }
@@ -182,7 +182,8 @@ const lackedBy = (
 ): readonly Right[] =>
   missingRights
     .filter(
-      (one) => one.kind === kind && one.namespace === namespace && one.serviceAccount === serviceAccount,
+      (missing) =>
+        missing.kind === kind && missing.namespace === namespace && missing.serviceAccount === serviceAccount,
     )
     .flatMap(({ rights }) => rights);
 
@@ -190,7 +191,7 @@ const lackedBy = (
 export function commandThatGrants(needed: readonly Right[], found: Installation): string | undefined {
   const texts = needed.map(rightText);
   for (const controller of found.controllers ?? []) {
-    const lacked = lackedBy(controller, found).filter((one) => texts.includes(rightText(one)));
+    const lacked = lackedBy(controller, found).filter((right) => texts.includes(rightText(right)));
     const values = valuesThatGrant(lacked).map((value) => `--set ${value}=true`);
     if (values.length > 0) return upgrade(controller, values.join(' '));
   }
@@ -203,7 +204,7 @@ export function excludedNodes({
   nodes = [],
 }: Installation): readonly { readonly names: readonly string[]; readonly why: string }[] {
   const excluded = nodes.flatMap((node) => {
-    const reasons = agents.map((one) => exclusionOf(node, one));
+    const reasons = agents.map((daemonSet) => exclusionOf(node, daemonSet));
     const [why] = reasons;
     return why === undefined || why === cannotRun || reasons.includes(undefined) ? [] : [{ why, node }];
   });
@@ -212,7 +213,7 @@ export function excludedNodes({
 }
 
 function unpinned(agents: Workload, { admissionPolicies }: Installation): readonly Problem[] {
-  const names = agents.admissionPolicies.filter((one) => admissionPolicies?.includes(one) === false);
+  const names = agents.admissionPolicies.filter((policy) => admissionPolicies?.includes(policy) === false);
   if (names.length === 0) return [];
   const message =
     'Without the policy and its binding, the token of an agent can write the reports of other nodes.';
@@ -246,7 +247,9 @@ function groupedCauses(workload: Workload, found: Installation, now: Date) {
   );
   const refusal = pods.length < workload.desired ? refusalOf(workload, found) : undefined;
   const known = [...(refusal ? [{ cause: refusal, nodes: [] }] : []), ...ofPods];
-  const starting = [workload, ...pods.filter(({ ready }) => !ready)].filter((one) => isStarting(one, now));
+  const starting = [workload, ...pods.filter(({ ready }) => !ready)].filter((starter) =>
+    isStarting(starter, now),
+  );
   return known.length > 0 || starting.length > 0 ? known : [{ cause: unknownCause(workload), nodes: [] }];
 }
 
@@ -265,9 +268,11 @@ export const isStarting = ({ createdTime }: { readonly createdTime: string }, no
 function refusalOf(workload: Workload, { warnings }: Installation): Cause | undefined {
   const { namespace, name, kind, failure } = workload;
   const event = warnings
-    .filter((one) => one.namespace === namespace && one.reason === 'FailedCreate')
-    .filter((one) =>
-      kind === 'DaemonSet' ? one.kind === kind && one.name === name : one.name.startsWith(`${name}-`),
+    .filter((warning) => warning.namespace === namespace && warning.reason === 'FailedCreate')
+    .filter((warning) =>
+      kind === 'DaemonSet'
+        ? warning.kind === kind && warning.name === name
+        : warning.name.startsWith(`${name}-`),
     )
     .toSorted((a, b) => (a.time < b.time ? 1 : -1))[0];
   const message = event?.message ?? failure;
@@ -327,7 +332,7 @@ function causeOfPod(pod: OwnPod, workload: Workload, { warnings }: Installation)
   }
   if (reason !== '' && reason !== 'ContainerCreating') return { reason, message, command: describe };
   const mount = warnings.find(
-    (one) => one.namespace === namespace && one.name === name && one.reason === 'FailedMount',
+    (warning) => warning.namespace === namespace && warning.name === name && warning.reason === 'FailedMount',
   );
   if (mount === undefined) return { reason: 'NotReady', message: 'The pod is not ready.', command: describe };
   const failed = { message: mount.message, since: mount.time };
@@ -359,7 +364,7 @@ interface Known extends Pick<Installation, 'nodes'> {
 
 /** Whether the cause of an Event has ended: its object is gone, its pod is not stuck any more, or no node requests its eviction. Unknown = it has not. */
 function hasEnded({ kind, name, uid, reason, pod }: Blocked, { nodes, requested, now }: Known): boolean {
-  if (kind === 'Node') return nodes?.every((one) => one.name !== name) === true;
+  if (kind === 'Node') return nodes?.every((node) => node.name !== name) === true;
   if (reason === 'EvictionBlocked' && uid !== '' && requested?.has(uid) === false) return true;
   if (pod === undefined) return false;
   if (pod === 'gone' || (uid !== '' && pod.uid !== uid)) return true;
@@ -369,7 +374,7 @@ function hasEnded({ kind, name, uid, reason, pod }: Blocked, { nodes, requested,
 /** Without the nodes nobody knows whether a kubelet still ends or starts the pod. */
 function mayBeStuck(pod: PodFacts, nodes: Installation['nodes'], now: Date): boolean {
   if (nodes === undefined) return (pod.deletionAtMs ?? pod.wait) !== undefined;
-  return stuckPods([pod], new Map(nodes.map((one) => [one.name, one])), now).length > 0;
+  return stuckPods([pod], new Map(nodes.map((node) => [node.name, node])), now).length > 0;
 }
 
 /** Removals that something outside of dustpan holds up, by the latest Event about each object. */
@@ -383,7 +388,7 @@ export function blockedWork(
     ({ time, namespace, name }) =>
       now.getTime() - Date.parse(time) < recentMs && [namespace, name].every((text) => plainName.test(text)),
   );
-  const lasting = recent.filter((one) => !hasEnded(one, { nodes, requested, now }));
+  const lasting = recent.filter((event) => !hasEnded(event, { nodes, requested, now }));
   return lasting.flatMap(({ kind, namespace, name, reason, cause, time: since }) => {
     const message = reason === 'PodStuck' ? stuckText(cause) : obstacles.get(reason);
     if (message === undefined) return [];

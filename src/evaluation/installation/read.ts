@@ -105,7 +105,7 @@ export async function rightsThatControllersLack(
   const lacking = await new InstallationReader(cluster, signal).missingRights(controllers, [], rights);
   if (lacking.length === 0 || lacking.length < controllers.length) return [];
   // Those for its Leases are not meant.
-  return rights.filter((right) => lacking.every((one) => one.rights.includes(right)));
+  return rights.filter((right) => lacking.every((missing) => missing.rights.includes(right)));
 }
 
 type Reader = Pick<Connected, 'transport' | 'connection'>;
@@ -124,7 +124,10 @@ class InstallationReader {
 
   async controllers(): Promise<readonly Controller[] | undefined> {
     const deployments = await this.workloads('Deployment');
-    return deployments && (await Promise.all(deployments.map(async (one) => await this.#withLease(one))));
+    return (
+      deployments &&
+      (await Promise.all(deployments.map(async (deployment) => await this.#withLease(deployment))))
+    );
   }
 
   /** Where the chart has installed no agents, the right to list them is not missing; undefined = it is. */
@@ -159,8 +162,10 @@ class InstallationReader {
     const found = await this.#list(collection, blockedOf, 'events of all namespaces');
     const newest = (found ?? []).toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
     const pods = newest.filter(({ kind }) => kind === 'Pod').slice(0, maxBlockedPods);
-    const read = new Map(await Promise.all(pods.map(async (one) => [one, await this.#podOf(one)] as const)));
-    return newest.map((one) => ({ ...one, pod: read.get(one) }));
+    const read = new Map(
+      await Promise.all(pods.map(async (event) => [event, await this.#podOf(event)] as const)),
+    );
+    return newest.map((event) => ({ ...event, pod: read.get(event) }));
   }
 
   /** The pod of an Event: its problem may have ended. A right that is missing for this is not worth a line. */
@@ -182,9 +187,9 @@ class InstallationReader {
     ofController: readonly Right[],
   ): Promise<readonly MissingRights[]> {
     const found = [
-      ...controllers.map((one) => ({ one, rights: [...ofController, ...leaseRightsOf(one)] })),
-      ...agents.map((one) => ({ one, rights: agentRights })),
-    ].map(async ({ one: { kind, namespace, serviceAccount }, rights }) => {
+      ...controllers.map((workload) => ({ workload, rights: [...ofController, ...leaseRightsOf(workload)] })),
+      ...agents.map((workload) => ({ workload, rights: agentRights })),
+    ].map(async ({ workload: { kind, namespace, serviceAccount }, rights }) => {
       const needed = rights.map(async (right) => {
         const { verb, group, resource, subresource, namespace: within, name } = right;
         const isAllowed = await this.#isAllowed({
@@ -206,7 +211,9 @@ class InstallationReader {
 
   async kinds(): Promise<readonly OwnKind[]> {
     const names = ['gcpolicies', 'nodegcreports'] as const;
-    return (await Promise.all(names.map(async (name) => await this.#kind(name)))).flatMap((one) => one ?? []);
+    return (await Promise.all(names.map(async (name) => await this.#kind(name)))).flatMap(
+      (kind) => kind ?? [],
+    );
   }
 
   async admissionPolicies(): Promise<readonly string[] | undefined> {
@@ -221,7 +228,7 @@ class InstallationReader {
         'validatingadmissionpolicybindings',
       ),
     ]);
-    return bound && policies?.filter((one) => bound.includes(one));
+    return bound && policies?.filter((policy) => bound.includes(policy));
   }
 
   async #kind(name: OwnKind['name']): Promise<OwnKind | undefined> {
@@ -234,13 +241,17 @@ class InstallationReader {
       .filter((version) => version.served === true)
       .map((version) => asText(version.name));
     const stored = asList(asObject(status).storedVersions).map(asText);
-    return { name, isInstalled: true, unservedVersions: stored.filter((one) => !served.includes(one)) };
+    return {
+      name,
+      isInstalled: true,
+      unservedVersions: stored.filter((version) => !served.includes(version)),
+    };
   }
 
   async #withLease({ args, ...workload }: WorkloadWithArgs): Promise<Controller> {
     // As the program reads its arguments, the last one counts.
     const valueOf = (option: string): string | undefined =>
-      args.findLast((one) => one.startsWith(`${option}=`))?.slice(option.length + 1);
+      args.findLast((arg) => arg.startsWith(`${option}=`))?.slice(option.length + 1);
     const namespace = valueOf('--leader-elect-resource-namespace') ?? workload.namespace;
     const name = valueOf('--leader-elect-resource-name') ?? 'dustpan-controller';
     const controller = { ...workload, leaseName: { namespace, name } };
@@ -320,7 +331,7 @@ class InstallationReader {
     const resource = inJson(collection, fromJson);
     try {
       const list = listObjects({ transport: this.#transport, resource }, this.#signal);
-      return (await this.#unlessDenied(list, what))?.flatMap((one) => one ?? []);
+      return (await this.#unlessDenied(list, what))?.flatMap((item) => item ?? []);
     } catch (err) {
       if (isNotFound(err)) return [];
       throw err;

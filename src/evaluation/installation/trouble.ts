@@ -311,7 +311,7 @@ function ofReport(report: NodeGCReport, now: Date): readonly Found[] {
       `dustpan top namespaces --node=${name}`,
     ),
     ...found('AtRisk', keepListAtRisk, adviceFor(keepListAtRisk, report)),
-  ].map((one) => ({ ...one, reportTime: passTimeOf(one, status) ?? status?.reportTime }));
+  ].map((problem) => ({ ...problem, reportTime: passTimeOf(problem, status) ?? status?.reportTime }));
   return isStale(since, now) ? [...reported, silent] : reported;
 }
 
@@ -340,7 +340,8 @@ const conditionOf = (
   conditions: readonly Condition[] | undefined,
   type: string,
   status: Condition['status'],
-): Condition | undefined => conditions?.find((one) => one.type === type && one.status === status);
+): Condition | undefined =>
+  conditions?.find((condition) => condition.type === type && condition.status === status);
 
 function found(
   severity: Found['severity'],

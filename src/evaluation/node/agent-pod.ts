@@ -26,7 +26,7 @@ export function agentPodOf(pod: unknown): AgentPod | undefined {
   const { name, namespace, deletionTimestamp, ownerReferences } = asObject(metadata);
   const { nodeName, containers, serviceAccountName } = asObject(spec);
   const controller = controllerOf(ownersFromJson(ownerReferences));
-  const container = asObjects(containers).find((one) => one['name'] === agentContainer);
+  const container = asObjects(containers).find((known) => known['name'] === agentContainer);
   if (container === undefined || deletionTimestamp !== undefined || !isRunning(status)) return undefined;
   return {
     node: asText(nodeName),
@@ -42,7 +42,7 @@ export function agentPodOf(pod: unknown): AgentPod | undefined {
 /** Not its readiness: an agent whose runtime hangs is not ready, and its node is read all the same. */
 function isRunning(status: unknown): boolean {
   const statuses = asObjects(asObject(status)['containerStatuses']);
-  const own = statuses.find((one) => one['name'] === agentContainer);
+  const own = statuses.find((known) => known['name'] === agentContainer);
   return asObject(own?.['state'])['running'] !== undefined;
 }
 

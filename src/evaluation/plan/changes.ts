@@ -7,14 +7,18 @@ export function changesBetween(
 ): Omit<Changes, 'unknown'> {
   const [before, after] = [removals(inForce), removals(proposed)];
   return {
-    more: [...after].flatMap(([key, one]) => (before.has(key) ? [] : [one])),
-    less: [...before].flatMap(([key, one]) => (after.has(key) ? [] : [one])),
+    more: [...after].flatMap(([key, decision]) => (before.has(key) ? [] : [decision])),
+    less: [...before].flatMap(([key, decision]) => (after.has(key) ? [] : [decision])),
     modes: modeChanges(modesOf(inForce), modesOf(proposed)),
   };
 }
 
 function removals({ decisions }: Pick<PlanDocument, 'decisions'>): ReadonlyMap<string, Decision> {
-  return new Map(decisions.flatMap((one) => (one.order === null ? [] : [[objectKey(one.object), one]])));
+  return new Map(
+    decisions.flatMap((decision) =>
+      decision.order === null ? [] : [[objectKey(decision.object), decision]],
+    ),
+  );
 }
 
 export const objectKey = (object: PlanObject): string =>

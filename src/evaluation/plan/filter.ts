@@ -74,7 +74,7 @@ export function goneNotes(
  * plan must list kept objects; `kept` says whether the result does.
  */
 export function shownPart(plan: PlanDocument, isShown: IsShown, kept: boolean): PlanDocument {
-  const decisions = plan.decisions.filter((one) => isAbout(one, isShown));
+  const decisions = plan.decisions.filter((decision) => isAbout(decision, isShown));
   const planned = (name: string): number =>
     decisions.filter(({ order, policy }) => order !== null && policy === name).length;
   return {
@@ -97,7 +97,7 @@ function isAbout({ object }: Decision, isShown: IsShown): boolean {
 
 /** podgc is one sequence for the cluster. */
 const nodeOf = ({ unit, object }: Decision): string | null => (unit === 'podgc' ? null : object.node);
-const placeOf = (one: Decision): string => `${one.unit}/${nodeOf(one) ?? ''}`;
+const placeOf = (decision: Decision): string => `${decision.unit}/${nodeOf(decision) ?? ''}`;
 
 function totalsOf(decisions: readonly Decision[], whole: PlanDocument): Totals {
   const [first] = decisions;
@@ -112,7 +112,7 @@ function totalsOf(decisions: readonly Decision[], whole: PlanDocument): Totals {
   );
   const { unit } = first;
   const node = nodeOf(first);
-  const state = whole.totals.find((one) => one.unit === unit && one.node === node)?.state;
+  const state = whole.totals.find((totals) => totals.unit === unit && totals.node === node)?.state;
   return {
     unit,
     node,

@@ -172,7 +172,7 @@ class ClusterReader {
   }
 
   #idle(controllers: readonly Controller[] | undefined): true | undefined {
-    if (controllers?.every((one) => isLed(one) === false) !== true) return undefined;
+    if (controllers?.every((controller) => isLed(controller) === false) !== true) return undefined;
     if (controllers.length === 0) {
       this.#notes.unshift(
         'The cluster has no Deployment of dustpan: unless a controller runs elsewhere, nothing removes pods now. See dustpan status.',

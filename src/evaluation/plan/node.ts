@@ -78,13 +78,13 @@ function planReclaim(
   const seen = { containers: known, sandboxes, pods, logs, orphans };
   const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
   const begun = { planned: noContainers };
-  const demand = demands.find((one) => nextStep(one, one.wanted, begun).pass === 'containers');
+  const demand = demands.find((demand) => nextStep(demand, demand.wanted, begun).pass === 'containers');
   const containers = planContainerGc(facts, { governance, now, assumeGone, demand });
   const done = { containers: 'Exhausted', planned: plannedContainers(facts, containers) } as const;
-  const steps = demands.map((one) => ({ ...one, ...nextStep(one, one.wanted, done) }));
+  const steps = demands.map((demand) => ({ ...demand, ...nextStep(demand, demand.wanted, done) }));
   const ofImages = steps.filter(({ pass }) => pass === 'images');
   // The pass over images for such a demand follows one over containers.
-  const gone = ofImages.some((one) => one.containers) ? done.planned.ids : noContainers.ids;
+  const gone = ofImages.some((step) => step.containers) ? done.planned.ids : noContainers.ids;
   const images = planImages(part, gone, { governance, now, demands: ofImages });
   const results = steps.map(
     ({ signal, result }) =>
@@ -115,7 +115,7 @@ function imageUnit({ part, governance }: NodeFacts, plan: ImageGcPlan, options: 
   const place = { unit: 'imagegc', node } as const;
   const state = part.images === undefined ? 'Unknown' : plan.state;
   const all = [...plan.removals.filter(isOwn), ...plan.kept];
-  const decided = explained(all, (one) => explainImage(one, plan));
+  const decided = explained(all, (decision) => explainImage(decision, plan));
   const { decisions, totals } = unitPlan({ ...place, state }, decided, options);
   const rule = nodeRule(governance, 'imageGC');
   if (rule.kind === 'keep') return { decisions };
@@ -154,7 +154,7 @@ function imageHoldNotes(
 function containerUnit(facts: NodeFacts, plan: ContainerGcPlan, options: PlanOptions): UnitPlan {
   const { containers, sandboxes, pods, logs } = facts.part;
   const all = [...plan.removals.filter(isOwn), ...plan.warnings, ...plan.kept];
-  const decided = explained(all, (one) => explainContainer(one, plan));
+  const decided = explained(all, (decision) => explainContainer(decision, plan));
   const isUnknown = [containers, sandboxes, pods, logs].includes(undefined);
   return unitOn(facts, { unit: 'containergc', rule: 'containerGC', isUnknown }, decided, options);
 }
@@ -184,10 +184,10 @@ function planStorage(facts: NodeFacts, options: PlanOptions): UnitPlan {
   const plan = planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) });
   const { evictions, refused } = rechecked(plan.evictions.toSorted(byExcess), namespaces, Infinity);
   const decided = [
-    ...explained(evictions, (one) => explainStorage(one, plan)),
-    ...explained(plan.warnings, (one) => explainLimit(one, plan)),
-    ...explained(refused, (one) => explainRefused(one, one.target.excess)),
-    ...explained(plan.kept, (one) => explainStorage(one, plan)),
+    ...explained(evictions, (decision) => explainStorage(decision, plan)),
+    ...explained(plan.warnings, (decision) => explainLimit(decision, plan)),
+    ...explained(refused, (decision) => explainRefused(decision, decision.target.excess)),
+    ...explained(plan.kept, (decision) => explainStorage(decision, plan)),
   ];
   const isUnknown = pods === undefined || usage === undefined;
   return unitOn(facts, { unit: 'localstorage', rule: 'localStorageEviction', isUnknown }, decided, options);
@@ -273,12 +273,12 @@ function pressureUnit(pressed: Pressed, options: PlanOptions): UnitPlan {
   const plan = planNodePressure(pressureFacts(pressed, options), { governance, ...timesOf(part, options) });
   const { evictions, refused } = rechecked(plan.evictions, namespaces, isBusy ? 0 : 1);
   const decided = [
-    ...explained(containers.removals.filter(isReclaim), (one) => explainContainer(one, containers)),
-    ...explained(images.removals.filter(isReclaim), (one) => explainImage(one, images)),
-    ...explained(evictions, (one) => explainPressure(one, plan)),
+    ...explained(containers.removals.filter(isReclaim), (decision) => explainContainer(decision, containers)),
+    ...explained(images.removals.filter(isReclaim), (decision) => explainImage(decision, images)),
+    ...explained(evictions, (decision) => explainPressure(decision, plan)),
     ...explained(plan.warnings, explainNodeWarning),
-    ...explained(refused, (one) => explainRefused(one, one.target)),
-    ...explained(plan.kept, (one) => explainPressure(one, plan)),
+    ...explained(refused, (decision) => explainRefused(decision, decision.target)),
+    ...explained(plan.kept, (decision) => explainPressure(decision, plan)),
   ];
   const isUnknown = part.pods === undefined || unknown.length > 0;
   const note = `Node ${part.name}: the kubelet's /stats/summary has no current value of ${unknown.join(', ')}: nothing is removed or evicted for it.`;

@@ -112,7 +112,7 @@ function reasonNotes({ policies = [], pods, part }: PlanFacts): readonly string[
 /** Finished pods whose ttl the controller may count from an earlier time than this plan. */
 function finishNotes({ policies = [], pods }: PlanFacts): readonly string[] {
   const hasRule = policies.some(
-    (one) => !isInvalid(one) && one.pods?.terminated && hasTtl(one.pods.terminated),
+    (policy) => !isInvalid(policy) && policy.pods?.terminated && hasTtl(policy.pods.terminated),
   );
   const unknown = [...(pods?.values() ?? [])].filter(
     (pod) => isFinished(pod) && (pod.finishedAtMs ?? pod.finishedByMs) === undefined,
@@ -156,7 +156,7 @@ function patternNotes({ policies, nodes, parts }: PlanFacts, now: Date): readonl
     return governed.kind === 'keep' || images.length === 0 ? [] : [{ ...governed, images }];
   });
   return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(([rule, ofRule]) => {
-    const images = distinctImages(ofRule.flatMap((one) => one.images));
+    const images = distinctImages(ofRule.flatMap((part) => part.images));
     const active = rule.remove.filter((entry) => !hasEnded(entry, now)).map(({ image }) => image);
     const lists = {
       ...unmatchedPatterns(rule, images),

@@ -53,7 +53,7 @@ export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
   const inForce = {
     ...facts,
     policies: replaced,
-    replaced: replaced.filter((one) => policies.includes(one)),
+    replaced: replaced.filter((policy) => policies.includes(policy)),
   };
   if (replaced.length === 0) return { ...plan, proposed: true };
   const before = planWith(inForce, { ...at, kept: false });

@@ -26,10 +26,10 @@ export function stuckIn(
   const shown = [...(pods?.values() ?? [])].filter(isShown);
   const found = stuckPods(shown, nodes && byName(nodes), now);
   const uids = new Set(found.map(({ pod }) => pod.uid));
-  const deletions = new Map(decisions.flatMap((one) => deletionOf(one, uids)));
-  return found.map((one) => {
-    const { pod, sinceMs, obstacle } = one;
-    const [since, detail] = [formatRfc3339(new Date(sinceMs)), stuckDetail(one)];
+  const deletions = new Map(decisions.flatMap((decision) => deletionOf(decision, uids)));
+  return found.map((stuck) => {
+    const { pod, sinceMs, obstacle } = stuck;
+    const [since, detail] = [formatRfc3339(new Date(sinceMs)), stuckDetail(stuck)];
     const help = deletions.get(pod.uid) ?? obstacle.help(pod);
     return { pod, view: { cause: obstacle.cause, since, detail, ...help } };
   });
@@ -38,8 +38,8 @@ export function stuckIn(
 type Help = Pick<StuckView, 'advice' | 'command'>;
 
 /** dustpan deletes the pod by itself, now or at a known time. */
-function deletionOf(one: Decision, uids: ReadonlySet<string>): readonly (readonly [string, Help])[] {
-  const { unit, object, mode, order, eligibleAt, reason, policy } = one;
+function deletionOf(decision: Decision, uids: ReadonlySet<string>): readonly (readonly [string, Help])[] {
+  const { unit, object, mode, order, eligibleAt, reason, policy } = decision;
   const isDeleted = mode === 'Enforce' && (order !== null || eligibleAt !== null);
   if (unit !== 'podgc' || object.kind !== 'Pod' || !isDeleted || !uids.has(object.uid)) return [];
   const time = eligibleAt === null ? 'in the next pass of the controller' : `at ${eligibleAt}`;

@@ -74,7 +74,7 @@ function planPods(facts: PlanFacts, state: 'Unknown' | undefined, options: PlanO
   if (facts.policies === undefined) return { decisions: [] };
   const seen = factsOf(facts, options);
   const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
-  const decided = explained(decisionsOf(plan), (one) => explainPod(one, plan));
+  const decided = explained(decisionsOf(plan), (decision) => explainPod(decision, plan));
   const { decisions, totals } = unitPlan({ unit: 'podgc', node: null, state }, decided, options);
   if (plan.policies.length === 0) return { decisions };
   const notes = plan.policies.flatMap(({ policy, governed, removable, selected: due, holdLeftMs: leftMs }) =>
@@ -151,7 +151,7 @@ function namesInForce({ policies = [], replaced = policies }: PlanFacts): Readon
   const isSame = (a: Policy | InvalidPolicy, b: Policy | InvalidPolicy): boolean =>
     a.uid === b.uid && a.pods === b.pods;
   return new Set(
-    policies.filter((one) => replaced.some((before) => isSame(one, before))).map(({ name }) => name),
+    policies.filter((policy) => replaced.some((before) => isSame(policy, before))).map(({ name }) => name),
   );
 }
 

@@ -9,7 +9,7 @@ import { decidingOwners, partUnknowns, rulesOf, type Rules } from './notes.ts';
 /** The objects of which these facts do not show whether a policy would remove them; `ofPods`: only pods and what belongs to them on nodes. */
 export function unknownIn(facts: PlanFacts, ofPods: boolean): readonly Unknown[] {
   if (facts.policies === undefined) return [{ what: 'policies', policy: null, nodes: null, remedy: null }];
-  const valid = facts.policies.filter((one): one is Policy => !isInvalid(one));
+  const valid = facts.policies.filter((policy): policy is Policy => !isInvalid(policy));
   return [
     ...valid
       .filter((policy) => arePodsUnknown(policy, facts))
@@ -77,7 +77,9 @@ export function unknownDifference(
 
 /** By rank; an invalid policy keeps what it may govern. */
 const rulesIn = (policies: Policies, block: 'pods' | 'nodes'): readonly unknown[] =>
-  policies.flatMap((one: Policy | InvalidPolicy) => (isInvalid(one) ? one.name : (one[block] ?? [])));
+  policies.flatMap((policy: Policy | InvalidPolicy) =>
+    isInvalid(policy) ? policy.name : (policy[block] ?? []),
+  );
 
 type Heads = Readonly<Record<Unknown['what'], string>>;
 
@@ -96,7 +98,7 @@ export function unknownTexts({
 
 /** What is not known about one policy, in one clause; undefined = everything is known. */
 export function unknownOf({ unknown }: Pick<PlanDocument, 'unknown'>, policy: string): string | undefined {
-  const own = unknown.filter((one) => one.policy === policy).map((one) => ({ ...one, remedy: null }));
+  const own = unknown.filter((part) => part.policy === policy).map((part) => ({ ...part, remedy: null }));
   const texts = clauses(own, {
     policies: 'what it would remove',
     pods: 'which pods it would delete',
@@ -123,7 +125,7 @@ export function comparisonText({ more, less, unknown }: Changes): string {
 function clauses(unknown: readonly Unknown[], heads: Heads): readonly string[] {
   return [...Map.groupBy(unknown, ({ what }) => what)].map(([what, list]) => {
     const place = what === 'nodes' ? ` ${nodesText(list)}` : '';
-    const [remedy] = list.flatMap((one) => one.remedy ?? []);
+    const [remedy] = list.flatMap((part) => part.remedy ?? []);
     return `${heads[what]}${place} is not known${remedy === undefined ? '' : `: ${remedy}`}`;
   });
 }

@@ -25,15 +25,21 @@ interface Candidate {
 
 function findById(question: NodeQuestion, facts: PlanFacts): Target {
   const { kind, text } = question;
-  const all = candidatesOf(facts).filter((one) => kind === 'container' || one.kind === kind);
+  const all = candidatesOf(facts).filter((candidate) => kind === 'container' || candidate.kind === kind);
   const exact = all.filter(({ id }) => id === text);
   const found =
-    exact.length > 0 ? exact : all.filter((one) => text.split(' ').every((word) => isNamed(one, word)));
-  const [one] = found;
-  if (one === undefined) return absent(`container or sandbox ${text}`, facts, isListed);
+    exact.length > 0
+      ? exact
+      : all.filter((candidate) => text.split(' ').every((word) => isNamed(candidate, word)));
+  const [first] = found;
+  if (first === undefined) return absent(`container or sandbox ${text}`, facts, isListed);
   // Attempts of one container, or of one sandbox, are explained together.
   const isOne = ({ kind: other, node, pod, name }: Candidate): boolean =>
-    text.includes('/') && other === one.kind && node === one.node && pod === one.pod && name === one.name;
+    text.includes('/') &&
+    other === first.kind &&
+    node === first.node &&
+    pod === first.pod &&
+    name === first.name;
   if (found.length > 1 && !found.every(isOne))
     return ambiguous(
       text,
@@ -42,7 +48,7 @@ function findById(question: NodeQuestion, facts: PlanFacts): Target {
   return {
     kind: 'found',
     object: askedObject(question),
-    facts: { ...facts, parts: facts.parts.filter(({ name }) => name === one.node) },
+    facts: { ...facts, parts: facts.parts.filter(({ name }) => name === first.node) },
     only: (object) =>
       object.kind !== 'Pod' && object.kind !== 'Image' && found.some(({ id }) => id === object.id),
   };
@@ -67,21 +73,21 @@ function findCutPath(question: NodeQuestion, facts: PlanFacts): Target {
 
 function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
   return parts.flatMap(({ name: node, containers = [], sandboxes = [] }) => [
-    ...containers.map((one) => ({
+    ...containers.map((container) => ({
       kind: 'container' as const,
-      id: one.id,
+      id: container.id,
       node,
-      pod: podOf(one),
-      name: one.name,
-      text: `${shortId(one.id)} (container ${one.name} on ${node})`,
+      pod: podOf(container),
+      name: container.name,
+      text: `${shortId(container.id)} (container ${container.name} on ${node})`,
     })),
-    ...sandboxes.map((one) => ({
+    ...sandboxes.map((sandbox) => ({
       kind: 'sandbox' as const,
-      id: one.id,
+      id: sandbox.id,
       node,
-      pod: podOf(one),
+      pod: podOf(sandbox),
       name: undefined,
-      text: `${shortId(one.id)} (sandbox of ${one.podNamespace}/${one.podName} on ${node})`,
+      text: `${shortId(sandbox.id)} (sandbox of ${sandbox.podNamespace}/${sandbox.podName} on ${node})`,
     })),
   ]);
 }
@@ -109,7 +115,7 @@ function absent(what: string, { parts }: PlanFacts, isKnown: (part: NodePart) =>
 /** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog(question: NodeQuestion, facts: PlanFacts): Target {
   const { text: path } = question;
-  const parts = facts.parts.filter((part) => pathsIn(part).some((one) => isAtOrBelow(one, path)));
+  const parts = facts.parts.filter((part) => pathsIn(part).some((known) => isAtOrBelow(known, path)));
   if (parts.length === 0)
     return absent(`log or orphaned resource ${path}`, facts, ({ logs }) => logs !== undefined);
   const targets = parts.flatMap(({ logs }) =>
@@ -140,5 +146,5 @@ const idOf = (object: PlanObject): string => ('id' in object ? object.id : '');
 function isLogOf(object: PlanObject, paths: readonly string[]): boolean {
   if (object.kind === 'Pod' || object.path === undefined) return false;
   const { kind, path } = object;
-  return paths.some((one) => one === path || (kind === 'LogDirectory' && isAtOrBelow(one, path)));
+  return paths.some((known) => known === path || (kind === 'LogDirectory' && isAtOrBelow(known, path)));
 }

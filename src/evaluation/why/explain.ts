@@ -95,7 +95,7 @@ function rankOf({ verdict, policy }: Decision): number {
 function nearestTo(path: string | undefined, decisions: readonly Decision[]): readonly Decision[] {
   const isExact = ({ object }: Decision): boolean => object.kind !== 'Pod' && object.path === path;
   if (path === undefined || !decisions.some(isExact)) return decisions;
-  return decisions.filter((one) => isExact(one) || one.verdict === 'Warn');
+  return decisions.filter((decision) => isExact(decision) || decision.verdict === 'Warn');
 }
 
 function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanation {

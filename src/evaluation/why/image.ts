@@ -13,7 +13,7 @@ export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
   const known = facts.parts.filter(({ images }) => images !== undefined);
   if (known.length === 0) return unread(`the images of ${namesOf(facts.parts)} are not known`);
   const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));
-  const ids = new Set(found.flatMap((one) => one.ids));
+  const ids = new Set(found.flatMap((part) => part.ids));
   if (ids.size === 0) {
     const message = `there is no image ${text} on ${namesOf(known)}`;
     const others = facts.parts.filter(({ images }) => images === undefined);
@@ -30,7 +30,7 @@ export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
   return {
     kind: 'found',
     object: askedObject(question),
-    facts: { ...facts, parts: found.filter((one) => one.ids.length > 0).map(({ part }) => part) },
+    facts: { ...facts, parts: found.filter((part) => part.ids.length > 0).map(({ part }) => part) },
     only: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
   };
 }
@@ -47,7 +47,7 @@ export const isBeginning = (text: string, id: string): boolean =>
   idForm.test(text) && bare(id).startsWith(bare(text));
 
 function describe(id: string, parts: readonly NodePart[]): string {
-  const image = parts.flatMap(({ images = [] }) => images).find((one) => one.id === id);
+  const image = parts.flatMap(({ images = [] }) => images).find((listed) => listed.id === id);
   const name = image?.tags[0] ?? image?.digests[0];
   return `${shortId(id)}${name === undefined ? '' : ` (${name})`}`;
 }

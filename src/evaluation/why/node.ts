@@ -24,7 +24,7 @@ export interface NodeView {
 
 /** The node of this name; undefined = it is not known. */
 export const nodeNamed = (name: string, { nodes }: Pick<PlanFacts, 'nodes'>): NodeFacts | undefined =>
-  [...(nodes?.values() ?? [])].find((one) => one.name === name);
+  [...(nodes?.values() ?? [])].find((node) => node.name === name);
 
 /** Describes a node by its own object and its pods; undefined = it is not known. */
 export function nodeView(

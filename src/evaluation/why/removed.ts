@@ -43,10 +43,10 @@ export function removalsOf(question: NodeQuestion, nodes: readonly RemovedFrom[]
   return nodes
     .filter(({ name }) => (question.node ?? name) === name)
     .flatMap(({ name: node, removed }) =>
-      removed.filter((one) => isNamed(question, one)).map((one) => ({ ...one, node })),
+      removed.filter((object) => isNamed(question, object)).map((object) => ({ ...object, node })),
     )
     .toSorted((a, b) => b.atMs - a.atMs)
-    .map((one) => removalOf(one, question));
+    .map((object) => removalOf(object, question));
 }
 
 const isPath = (text: string): boolean => text.startsWith('/');
@@ -69,14 +69,14 @@ function isImage(text: string, id: string, name: string | undefined): boolean {
 
 type RemovedThere = RemovedObject & { readonly node: string };
 
-function removalOf(one: RemovedThere, { text }: NodeQuestion): Removal {
-  const { kind, id, reason, policy, bytes = null, atMs, node } = one;
+function removalOf(removed: RemovedThere, { text }: NodeQuestion): Removal {
+  const { kind, id, reason, policy, bytes = null, atMs, node } = removed;
   const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
   const isInside = isPath(id) && text !== id;
   return {
     verdict: 'Remove',
     at: metaTime(new Date(atMs)),
-    object: objectOf(one),
+    object: objectOf(removed),
     reason: reason || null,
     policy: policy || null,
     bytes,

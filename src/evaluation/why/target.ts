@@ -85,10 +85,10 @@ function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts)
     kind: 'found',
     object,
     facts,
-    only: (one, verdict) =>
-      one.kind === 'Pod'
-        ? one.name === name && one.namespace === namespace
-        : verdict === 'Warn' && one.pod === `${namespace}/${name}`,
+    only: (about, verdict) =>
+      about.kind === 'Pod'
+        ? about.name === name && about.namespace === namespace
+        : verdict === 'Warn' && about.pod === `${namespace}/${name}`,
   };
 }
 
