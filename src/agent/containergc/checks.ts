@@ -97,22 +97,22 @@ async function list(runtime: ContainerRuntime, signal: AbortSignal): Promise<Lis
   return { containers, sandboxes };
 }
 
-type LiveAnswers = Omit<ContainerChecks, 'checks'>;
+type LiveResponses = Omit<ContainerChecks, 'checks'>;
 
 /** A pod that exists may be over: the pods that the API server just listed decide in `stillUnused`. A pod that is not among them is kept. */
-const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
+const podIsGone = ({ node, pods }: LiveResponses): Checked => ({
   live: pods,
   objection: (removal) => {
-    const answer = pods.response(removal);
-    if (answer === 'unknown') return { kind: 'keep', reason: 'PodsUnknown' };
-    if (answer !== 'exists') return undefined;
+    const response = pods.response(removal);
+    if (response === 'unknown') return { kind: 'keep', reason: 'PodsUnknown' };
+    if (response !== 'exists') return undefined;
     const uid = podThatMustBeGone(removal)?.uid;
     const isListed = node.response(removal)?.pods.some((pod) => pod.uid === uid);
     return isListed === true ? undefined : { kind: 'keep', reason: 'InUse' };
   },
 });
 
-const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerGcContext): Checked => ({
+const stillUnused = ({ node, listing }: LiveResponses, { pods, clock }: ContainerGcContext): Checked => ({
   live: listing,
   objection: (removal) => {
     const listed = listing.response(removal);

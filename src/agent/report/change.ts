@@ -7,7 +7,7 @@ const jitterPart = 0.2;
 /** Numbers change all the time: they cause at most one write per minute, and one when the agent stops. */
 const numbersMs = (isLast: boolean): number => (isLast ? 0 : 60_000);
 
-interface ChangeGiven {
+interface Occasion {
   readonly now: Date;
   /** Random number from 0 to below 1, drawn after each write: thousands of agents must not write at the same time. */
   readonly jitter: number;
@@ -19,7 +19,7 @@ interface ChangeGiven {
 export function isWorthWriting(
   previous: NodeGCReportStatus | undefined,
   next: NodeGCReportStatus,
-  { now, jitter, isLast }: ChangeGiven,
+  { now, jitter, isLast }: Occasion,
 ): boolean {
   if (previous === undefined) return true;
   const ageMs = now.getTime() - Date.parse(previous.reportTime ?? '');

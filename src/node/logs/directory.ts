@@ -30,7 +30,7 @@ export class MountCrossing extends Error {
 }
 
 /** Identity of a mount: bind mounts of one file system share the device. */
-interface Place {
+interface MountId {
   readonly device: number;
   readonly mount: string;
 }
@@ -39,31 +39,33 @@ interface Place {
  * An open directory. Names are resolved below its handle (Linux' /proc/self/fd: Node has no openat), one component at a time, and never
  * through a link or into another mount, even if the path changes meanwhile.
  */
-export class HeldDirectory {
+export class OpenDirectory {
   readonly #handle: FileHandle;
-  readonly #place: Place;
+  readonly #mountId: MountId;
 
-  private constructor(handle: FileHandle, place: Place) {
+  private constructor(handle: FileHandle, mountId: MountId) {
     this.#handle = handle;
-    this.#place = place;
+    this.#mountId = mountId;
   }
 
   /** The root itself may be a link. undefined = it does not exist. */
-  static async root(path: string): Promise<HeldDirectory | undefined> {
-    return missingOk(async () => HeldDirectory.#hold(await open(path, rootFlags), undefined));
+  static async root(path: string): Promise<OpenDirectory | undefined> {
+    return missingOk(async () => OpenDirectory.#opened(await open(path, rootFlags), undefined));
   }
 
   /** undefined = it does not exist. Rejects for a link, a file, a mount point. */
-  async child(name: Name): Promise<HeldDirectory | undefined> {
-    return missingOk(async () => HeldDirectory.#hold(await open(this.#at(name), childFlags), this.#place));
+  async child(name: Name): Promise<OpenDirectory | undefined> {
+    return missingOk(async () =>
+      OpenDirectory.#opened(await open(this.#at(name), childFlags), this.#mountId),
+    );
   }
 
-  static async #hold(handle: FileHandle, parent: Place | undefined): Promise<HeldDirectory> {
+  static async #opened(handle: FileHandle, parent: MountId | undefined): Promise<OpenDirectory> {
     try {
-      const place = await placeOf(handle);
-      if (parent !== undefined && (place.device !== parent.device || place.mount !== parent.mount))
+      const mountId = await mountIdOf(handle);
+      if (parent !== undefined && (mountId.device !== parent.device || mountId.mount !== parent.mount))
         throw new MountCrossing();
-      return new HeldDirectory(handle, place);
+      return new OpenDirectory(handle, mountId);
     } catch (err) {
       await handle.close();
       throw err;
@@ -120,21 +122,21 @@ export class HeldDirectory {
 export async function inDirectory<T>(
   root: string,
   names: readonly string[],
-  action: (directory: HeldDirectory) => Promise<T>,
+  action: (directory: OpenDirectory) => Promise<T>,
 ): Promise<T | undefined> {
-  let held = await HeldDirectory.root(root);
+  let directory = await OpenDirectory.root(root);
   for (const name of names) {
-    const parent = held;
+    const parent = directory;
     if (parent === undefined) return undefined;
-    held = await parent.child(name).finally(() => parent.close());
+    directory = await parent.child(name).finally(() => parent.close());
   }
-  const last = held;
+  const last = directory;
   return last === undefined ? undefined : action(last).finally(() => last.close());
 }
 
 const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
-async function placeOf(handle: FileHandle): Promise<Place> {
+async function mountIdOf(handle: FileHandle): Promise<MountId> {
   const { dev } = await handle.stat();
   // Synchronous: procfs never blocks, and an asynchronous read would be a third of the CPU of a listing.
   const info = readFileSync(`/proc/self/fdinfo/${handle.fd}`, 'utf8');

@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { HeldDirectory, textOf } from './directory.ts';
+import { OpenDirectory, textOf } from './directory.ts';
 
 /** Levels below the root of the pods: pod, container, log, and one more. */
 const maxDepth = 4;
@@ -19,7 +19,7 @@ export async function listLogs(
 }
 
 interface Spot {
-  readonly directory: HeldDirectory;
+  readonly directory: OpenDirectory;
   readonly path: string;
   /** Levels that may be listed, this one included. */
   readonly levels: number;
@@ -39,7 +39,7 @@ class Walk {
 
   /** False = the root does not exist. */
   async tree(path: string, levels: number): Promise<boolean> {
-    const root = await HeldDirectory.root(path);
+    const root = await OpenDirectory.root(path);
     if (root === undefined) return false;
     try {
       const found = named(await root.list());

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { within } from '../disk/within.ts';
-import { inDirectory, type HeldDirectory } from './directory.ts';
+import { inDirectory, type OpenDirectory } from './directory.ts';
 import { listLogs, type LogListing, type LogRoots } from './list.ts';
 import { removeFile, removeTree } from './remove-tree.ts';
 
@@ -203,7 +203,7 @@ async function wrapped<T>(message: string, action: () => Promise<T>): Promise<T>
 }
 
 async function removePrefixed(
-  directory: HeldDirectory,
+  directory: OpenDirectory,
   prefix: string,
   signal: AbortSignal,
 ): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs';
-import type { HeldDirectory, Name } from './directory.ts';
+import type { OpenDirectory, Name } from './directory.ts';
 
 export interface Budget {
   left: number;
@@ -19,7 +19,7 @@ export class BudgetSpent extends Error {
 
 /** Removes everything in a directory, never through a link or into another mount; returns the size of the removed files in bytes. */
 export async function removeTree(
-  directory: HeldDirectory,
+  directory: OpenDirectory,
   { depth, budget }: Limits,
   signal: AbortSignal,
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function removeTree(
   for await (const entry of directory.entries()) {
     signal.throwIfAborted();
     if (budget.left-- <= 0) throw new BudgetSpent();
-    const inside = (child: HeldDirectory): Promise<number> =>
+    const inside = (child: OpenDirectory): Promise<number> =>
       removeTree(child, { depth: depth - 1, budget }, signal);
     freed += await removeEntry(directory, entry, inside);
   }
@@ -37,9 +37,9 @@ export async function removeTree(
 
 /** Removes a file, or a directory after `empty` has emptied it. */
 export async function removeEntry(
-  parent: HeldDirectory,
+  parent: OpenDirectory,
   entry: Dirent<Buffer>,
-  empty: (child: HeldDirectory) => Promise<number>,
+  empty: (child: OpenDirectory) => Promise<number>,
 ): Promise<number> {
   if (!entry.isDirectory()) return await removeFile(parent, entry.name);
   const child = await parent.child(entry.name);
@@ -49,7 +49,7 @@ export async function removeEntry(
   return freed;
 }
 
-export async function removeFile(directory: HeldDirectory, name: Name): Promise<number> {
+export async function removeFile(directory: OpenDirectory, name: Name): Promise<number> {
   const stat = await directory.stat(name);
   if (stat === undefined) return 0;
   if (stat.isDirectory()) throw new Error(`${String(name)} is a directory`);

@@ -95,8 +95,8 @@ export class OrphanFinder {
     const root = await realPath(this.#options.roots.podDirectories);
     if (dirname(path) !== root) throw new Error(`refusing ${JSON.stringify(path)}: it is not below ${root}`);
     const budget = { left: maxFilesRemoved };
-    const removal = await inDirectory(root, [], (held) =>
-      removePodDirectory(held, basename(path), { budget }, signal),
+    const removal = await inDirectory(root, [], (directory) =>
+      removePodDirectory(directory, basename(path), { budget }, signal),
     );
     return removal ?? { kind: 'done', freedBytes: 0 };
   }

@@ -1,7 +1,7 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
-import { inDirectory, type HeldDirectory } from '../logs/directory.ts';
+import { inDirectory, type OpenDirectory } from '../logs/directory.ts';
 import type { Budget } from '../logs/remove-tree.ts';
 
 export type CgroupRemoval =
@@ -62,7 +62,7 @@ async function groupsOf(root: string, path: string): Promise<readonly PodGroup[]
 }
 
 async function treesIn(root: string): Promise<readonly string[]> {
-  const isTree = (await inDirectory(root, [], (held) => held.stat(processes))) !== undefined;
+  const isTree = (await inDirectory(root, [], (directory) => directory.stat(processes))) !== undefined;
   if (isTree) return [root];
   const trees: string[] = [];
   for await (const entry of await opendir(root)) if (entry.isDirectory()) trees.push(join(root, entry.name));
@@ -72,7 +72,7 @@ async function treesIn(root: string): Promise<readonly string[]> {
 /** Runs an action with the directory that contains the group; undefined = there is none. */
 const inParent = <T>(
   { tree, names }: PodGroup,
-  action: (parent: HeldDirectory, name: string) => Promise<T>,
+  action: (parent: OpenDirectory, name: string) => Promise<T>,
 ): Promise<T | undefined> =>
   inDirectory(tree, names.slice(0, -1), (parent) => action(parent, names.at(-1) ?? ''));
 
@@ -83,7 +83,7 @@ interface Walk {
 
 const newWalk = (): Walk => ({ budget: { left: maxGroups }, depth: maxDepth });
 
-async function usedBelow(parent: HeldDirectory, name: string | Buffer, walk: Walk): Promise<boolean> {
+async function usedBelow(parent: OpenDirectory, name: string | Buffer, walk: Walk): Promise<boolean> {
   const { budget, depth } = walk;
   if (depth === 0 || budget.left-- <= 0) return true;
   const group = await parent.child(name);
@@ -100,12 +100,12 @@ async function usedBelow(parent: HeldDirectory, name: string | Buffer, walk: Wal
 }
 
 /** Without the file it is no control group, and a threaded one does not list its processes: both count as in use. */
-async function hasProcesses(group: HeldDirectory): Promise<boolean> {
+async function hasProcesses(group: OpenDirectory): Promise<boolean> {
   const pids = await group.read(processes).catch(() => undefined);
   return pids?.trim() !== '';
 }
 
-async function removeGroup(parent: HeldDirectory, name: string | Buffer, depth: number): Promise<void> {
+async function removeGroup(parent: OpenDirectory, name: string | Buffer, depth: number): Promise<void> {
   const group = depth > 0 ? await parent.child(name) : undefined;
   if (group === undefined) return;
   try {

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { errorCode } from '../../runtime/errors.ts';
-import { MountCrossing, textOf, type HeldDirectory } from '../logs/directory.ts';
+import { MountCrossing, textOf, type OpenDirectory } from '../logs/directory.ts';
 import { BudgetSpent, removeEntry, removeTree, type Budget } from '../logs/remove-tree.ts';
 
 /** Why the directory of a pod that is gone cannot be removed. */
@@ -31,12 +31,12 @@ const maxForeignEntries = 1_000;
 const maxTreeDepth = 256;
 
 /** Whether a directory of a pod contains something that does not end with the pod, or too much to know. */
-export async function hasForeignFiles(pod: HeldDirectory): Promise<boolean> {
+export async function hasForeignFiles(pod: OpenDirectory): Promise<boolean> {
   return await foreignIn(pod, [], { left: maxForeignEntries });
 }
 
 async function foreignIn(
-  directory: HeldDirectory,
+  directory: OpenDirectory,
   names: readonly string[],
   budget: Budget,
 ): Promise<boolean> {
@@ -67,7 +67,7 @@ class ForeignFile extends Error {}
  * such a file is never removed, even if it appears meanwhile. A directory that is too large for one call is removed in several.
  */
 export async function removePodDirectory(
-  root: HeldDirectory,
+  root: OpenDirectory,
   name: string,
   { budget }: { readonly budget: Budget },
   signal: AbortSignal,
@@ -89,7 +89,7 @@ export async function removePodDirectory(
 }
 
 async function removeKnown(
-  directory: HeldDirectory,
+  directory: OpenDirectory,
   names: readonly string[],
   given: { readonly budget: Budget; readonly signal: AbortSignal },
 ): Promise<number> {

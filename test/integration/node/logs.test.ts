@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { HeldDirectory } from '../../../src/node/logs/directory.ts';
+import { OpenDirectory } from '../../../src/node/logs/directory.ts';
 import { LocalLogs } from '../../../src/node/logs/logs.ts';
 import type { LogListing } from '../../../src/node/logs/list.ts';
 import { settled } from '../../fakes/settling-clock.ts';
@@ -322,7 +322,7 @@ describeOnLinux('a name that is not UTF-8', () => {
 });
 
 test.each(['', '.', '..', 'a/b', 'a\0b'])('a directory that is held refuses the name %j', async (name) => {
-  const directory = await HeldDirectory.root(at('pods'));
+  const directory = await OpenDirectory.root(at('pods'));
   await expect(directory?.stat(name)).rejects.toThrow('refusing the name');
   await expect(directory?.unlink(name)).rejects.toThrow('refusing the name');
   await directory?.close();

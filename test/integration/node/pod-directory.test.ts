@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HeldDirectory, MountCrossing } from '../../../src/node/logs/directory.ts';
+import { OpenDirectory, MountCrossing } from '../../../src/node/logs/directory.ts';
 import { BudgetSpent } from '../../../src/node/logs/remove-tree.ts';
 import {
   hasForeignFiles,
@@ -16,8 +16,8 @@ const never = new AbortController().signal;
 const at = temporaryDirectory();
 const inPod = (...names: readonly string[]): string => at('pods', 'uid', ...names);
 
-async function held<T>(path: string, action: (directory: HeldDirectory) => Promise<T>): Promise<T> {
-  const directory = await HeldDirectory.root(path);
+async function held<T>(path: string, action: (directory: OpenDirectory) => Promise<T>): Promise<T> {
+  const directory = await OpenDirectory.root(path);
   if (directory === undefined) throw new Error('missing');
   return action(directory).finally(() => directory.close());
 }

@@ -72,9 +72,8 @@ test('more requests than can be listed are listed page by page, and each page is
   const listed = [0, 5, 10].map((minutes) => at(minutes).status.evictionRequests?.map(({ pod }) => pod.name));
   expect(listed.flat().sort()).toEqual(names(70).sort());
   expect(listed[0]).toEqual(at(15).status.evictionRequests?.map(({ pod }) => pod.name));
-  expect(isWorthWriting(at(4).status, at(5).status, { now: at(5).later, jitter: 0, isLast: false })).toBe(
-    true,
-  );
+  const given = { now: at(5).later, jitter: 0, isLast: false };
+  expect(isWorthWriting(at(4).status, at(5).status, given)).toBe(true);
 });
 
 test('volumes are among the largest offenders', () => {
@@ -104,44 +103,31 @@ const ahead = crossed({ crossedSinceMs: undefined, isUnderPressure: false, wante
 const noValue =
   'No current value of imagefs.available: neither the kubelet nor the agent has measured it in the last two minutes';
 
-test.each([
-  {
-    name: 'nothing was read',
-    pressure: undefined,
-    is: 'Unknown SignalsUnknown: The agent has not read the signals from the kubelet',
-  },
-  {
-    name: 'all is well',
-    pressure: calm,
-    is: 'False EnoughAvailable: No threshold is crossed or will be soon',
-  },
-  {
-    name: 'a threshold is near',
-    pressure: { ...calm, states: [ahead], warnings: ['One.', 'Two.'] },
-    is: 'True ThresholdAhead: One. Two.',
-  },
-  {
-    name: 'a threshold is crossed',
-    pressure: { ...calm, states: [crossed()], warnings: ['One.'] },
-    is: 'True ThresholdCrossed: One.',
-  },
-  {
-    name: 'a signal is unknown',
-    pressure: { ...calm, unknown: ['imagefs.available' as const] },
-    is: `Unknown SignalsUnknown: ${noValue}`,
-  },
-  {
-    name: 'a threshold is crossed, and another signal is unknown',
-    pressure: { ...calm, states: [crossed()], unknown: ['imagefs.available' as const], warnings: ['One.'] },
-    is: `True ThresholdCrossed: One. ${noValue}`,
-  },
-  {
-    name: 'a threshold was crossed a moment ago, and another signal is unknown',
-    pressure: { ...calm, states: [crossed()], unknown: ['imagefs.available' as const] },
-    is: `True TransitionPeriod: Enough is available again, but for less than the transition period: nodefs.available. ${noValue}`,
-  },
-])('the condition PressureAhead: $name', ({ pressure, is }) => {
-  expect(conditionOf(pressure)).toBe(is);
+const one = { states: [crossed()], warnings: ['One.'] };
+const unknown = ['imagefs.available' as const];
+
+test.each<[name: string, pressure: Partial<PressureInventory> | undefined, condition: string]>([
+  [
+    'nothing was read',
+    undefined,
+    'Unknown SignalsUnknown: The agent has not read the signals from the kubelet',
+  ],
+  ['all is well', {}, 'False EnoughAvailable: No threshold is crossed or will be soon'],
+  ['a threshold is near', { states: [ahead], warnings: ['One.', 'Two.'] }, 'True ThresholdAhead: One. Two.'],
+  ['a threshold is crossed', one, 'True ThresholdCrossed: One.'],
+  ['a signal is unknown', { unknown }, `Unknown SignalsUnknown: ${noValue}`],
+  [
+    'a threshold is crossed, and another signal is unknown',
+    { ...one, unknown },
+    `True ThresholdCrossed: One. ${noValue}`,
+  ],
+  [
+    'a threshold was crossed a moment ago, and another signal is unknown',
+    { states: [crossed()], unknown },
+    `True TransitionPeriod: Enough is available again, but for less than the transition period: nodefs.available. ${noValue}`,
+  ],
+])('the condition PressureAhead: %s', (_, pressure, condition) => {
+  expect(conditionOf(pressure && { ...calm, ...pressure })).toBe(condition);
 });
 
 test('without a rule there is no condition', () => {
