@@ -144,8 +144,8 @@ class Agent {
       refusals.isNew = false;
       return this.#rights.review(agentRights, pass);
     };
-    const isHeld = (): boolean => !refusals.isNew && this.#rights.missing.length === 0;
-    const options = { name: 'rights', intervalMs: rightsPeriodMs, quietRepeats: true, isHeld };
+    const isSkipped = (): boolean => !refusals.isNew && this.#rights.missing.length === 0;
+    const options = { name: 'rights', intervalMs: rightsPeriodMs, quietRepeats: true, isSkipped };
     return loop(review, { ...options, clock, log, wake: refusals.wake }, signal);
   }
 

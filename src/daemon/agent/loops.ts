@@ -153,14 +153,14 @@ export class AgentLoops {
   #report({ report, isReportAwaited }: Passes, signal: AbortSignal): Promise<void> {
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter };
     // Waits only for time, not for the pass: the report must also show a runtime that hangs.
-    this.#reportSpread.hold(this.#firstPassMs + reportLagMs, signal);
-    const isHeld = (): boolean =>
-      (this.#passSpread.isHeld || this.#reportSpread.isHeld) && !isReportAwaited();
+    this.#reportSpread.delay(this.#firstPassMs + reportLagMs, signal);
+    const isSkipped = (): boolean =>
+      (this.#passSpread.isDelaying || this.#reportSpread.isDelaying) && !isReportAwaited();
     const reportNext = (next: AbortSignal): Promise<void> => {
       this.#hasReported = true;
       return report(next);
     };
-    return this.#loop(reportNext, { ...options, isHeld, wake: this.#wakes.report }, signal);
+    return this.#loop(reportNext, { ...options, isSkipped, wake: this.#wakes.report }, signal);
   }
 
   /** A loop that reads what uses the disks and memory: it may overlap with other passes. Begins soon, because a pod to evict is reported as soon as it is found. */

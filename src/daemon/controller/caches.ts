@@ -70,12 +70,12 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const checkReady = (): void => ready.check();
   const { policies, operator } = watchedPolicies(deps, (resource, onChange) =>
     reflect(resource, () => {
-      onChange?.();
+      onChange();
       checkReady();
     }),
   );
   const pods: PodCache = new PodCache(
-    (labelKeys) => reflect(podsResource({ labelKeys }), checkReady, podsPageSize),
+    (labelKeys) => reflect(podsResource({ labelKeys }), checkReady, { pageSize: podsPageSize }),
     checkReady,
   );
   const nodes = reflect(nodesResource(), checkReady);
@@ -148,19 +148,14 @@ const podsPageSize = 1000;
 
 type Reflect = <T extends Identified>(
   resource: Resource<T>,
-  onChange?: () => void,
-  pageSize?: number,
+  onChange: () => void,
+  options?: Pick<ReflectorDeps<T>, 'pageSize'>,
 ) => Reflector<T>;
 
 const reflecting =
   (deps: CacheDeps): Reflect =>
-  <T extends Identified>(resource: Resource<T>, onChange?: () => void, pageSize?: number) =>
-    new Reflector<T>({
-      ...deps,
-      resource,
-      ...(onChange !== undefined && { onChange }),
-      ...(pageSize !== undefined && { pageSize }),
-    });
+  (resource, onChange, options) =>
+    new Reflector({ ...deps, resource, onChange, ...options });
 
 function requestsEviction(reports: Iterable<NodeReportFacts>): boolean {
   for (const { requests } of reports) if (requests.length > 0) return true;

@@ -30,7 +30,7 @@ export interface LoopOptions {
   /** Fraction of the interval that is added at random, so that many agents do not act together. Default 0. */
   readonly jitter?: number;
   /** true = skip this pass, which then neither succeeds nor fails. */
-  readonly isHeld?: () => boolean;
+  readonly isSkipped?: () => boolean;
   /** Called after each pass that a shutdown did not interrupt. */
   readonly onResult?: (result: PassResult) => void;
   readonly wake?: Wake;
@@ -76,7 +76,7 @@ async function pass(
   const startMs = clock.monotonicMs();
   const seconds = () => (clock.monotonicMs() - startMs) / 1_000;
   try {
-    if (options.isHeld?.() === true) return streak;
+    if (options.isSkipped?.() === true) return streak;
     const waiting = await task(signal);
     if (waiting === 'waiting') {
       onResult?.({ result: 'waiting', seconds: seconds() });

@@ -12,31 +12,31 @@ interface SpreadWakeOptions {
 /** Delays a wake by a random time, so that thousands of processes do not act on an event at once; triggers during the delay are merged. */
 export class SpreadWake {
   readonly #options: SpreadWakeOptions;
-  #isHeld = false;
+  #isDelaying = false;
 
   constructor(options: SpreadWakeOptions) {
     this.#options = options;
   }
 
-  get isHeld(): boolean {
-    return this.#isHeld;
+  get isDelaying(): boolean {
+    return this.#isDelaying;
   }
 
   trigger(signal: AbortSignal): void {
     const { random, spreadMs } = this.#options;
-    this.hold(random() * spreadMs, signal);
+    this.delay(random() * spreadMs, signal);
   }
 
-  hold(ms: number, signal: AbortSignal): void {
-    if (this.#isHeld || signal.aborted) return;
-    this.#isHeld = true;
+  delay(ms: number, signal: AbortSignal): void {
+    if (this.#isDelaying || signal.aborted) return;
+    this.#isDelaying = true;
     void this.#release(ms, signal);
   }
 
   async #release(ms: number, signal: AbortSignal): Promise<void> {
     const { clock, wakes } = this.#options;
     await clock.sleep(ms, signal);
-    this.#isHeld = false;
+    this.#isDelaying = false;
     for (const wake of wakes) wake.trigger();
   }
 }

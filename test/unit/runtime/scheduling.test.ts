@@ -142,13 +142,13 @@ test('a pass that waits for a cache neither succeeds nor fails, and an earlier f
 });
 
 test('a held pass neither succeeds nor fails: it is not reported, and an earlier failure has not recovered', async () => {
-  let isHeld = false;
-  const options = { quietRepeats: true, intervalMs: 1_000, isHeld: () => isHeld };
+  let isSkipped = false;
+  const options = { quietRepeats: true, intervalMs: 1_000, isSkipped: () => isSkipped };
   const { clock, log, passes, results } = await running(failing, options);
-  isHeld = true;
+  isSkipped = true;
   for (let pass = 0; pass < 3; pass++) await clock.advance(1_000);
   expect([passes.length, results.length]).toEqual([1, 1]);
-  isHeld = false;
+  isSkipped = false;
   await clock.advance(1_000);
   expect(passes).toEqual([0, 4_000]);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
@@ -253,10 +253,10 @@ describe('a spread wake', () => {
     wake.trigger(never);
     wake.trigger(never);
     await clock.advance(4_999);
-    expect([wake.isHeld, triggered]).toEqual([true, []]);
+    expect([wake.isDelaying, triggered]).toEqual([true, []]);
     await clock.advance(1);
-    expect([wake.isHeld, triggered]).toEqual([false, ['first', 'second']]);
-    wake.hold(7_000, never);
+    expect([wake.isDelaying, triggered]).toEqual([false, ['first', 'second']]);
+    wake.delay(7_000, never);
     wake.trigger(never);
     await clock.advance(6_999);
     expect(triggered).toHaveLength(2);

@@ -121,10 +121,10 @@ describe('evictions', () => {
     ['ends soon', 2 * minuteMs, true],
     ['should have ended just now', -30_000, true],
     ['should have ended long ago', -30_001, false],
-  ])('another pod that %s', (_, leftMs, isHeld) => {
+  ])('another pod that %s', (_, leftMs, isKept) => {
     const ending = storagePod('ending', {}, { deletionAtMs: nowMs + leftMs });
     const plan = planOf({ pods: [big, ending], usage: used });
-    expect(verdicts(plan)).toContain(isHeld ? 'Keep big PodEnding' : 'Evict big nodefs.available');
+    expect(verdicts(plan)).toContain(isKept ? 'Keep big PodEnding' : 'Evict big nodefs.available');
   });
 
   test('a finished pod ends nothing', () => {
