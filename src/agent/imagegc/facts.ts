@@ -235,6 +235,10 @@ export interface ImageInventory {
   readonly collectable: CountAndBytes;
   /** Largest first, at most 64. */
   readonly listed: readonly ListedImage[];
+  /** Those that are not listed; undefined = none. */
+  readonly unlisted?: CountAndBytes | undefined;
+  /** Whether bytes are those on the disk; false = the sizes that the runtime reports. */
+  readonly isExact: boolean;
   readonly disk: ImageDisk | undefined;
   /** The large removal by new rules that waits; undefined = none. */
   readonly held?: HeldImages | undefined;
@@ -252,6 +256,10 @@ export interface ListedImage {
   /** A tag, else a digest; undefined = it has none. */
   readonly name: string | undefined;
   readonly bytes: number;
+  /** These three: undefined = not known. */
+  readonly uniqueBytes?: number | undefined;
+  readonly packedBytes?: number | undefined;
+  readonly inexactBecause?: string | undefined;
   readonly inUse: boolean;
   /** A pin or the policy protects it. */
   readonly isKept: boolean;

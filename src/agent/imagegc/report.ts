@@ -235,7 +235,9 @@ export function inventoryOf(
     kept: sum(isKeptByPolicy),
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(({ target }) => !isUsed(target) && target.protectedBy === undefined),
-    listed: largest.slice(0, maxListed).map(listedOf),
+    unlisted: largest.length > maxListed ? sizeOf(largest.slice(maxListed), space) : undefined,
+    isExact: space !== undefined,
+    listed: largest.slice(0, maxListed).map((one) => listedOf(one, space)),
     disk,
     held: heldImages(plan, now),
     removeList: removeProgress(plan.rule?.remove ?? [], all, { ...users, now, removed, matched }),
@@ -330,13 +332,17 @@ function unmatchedEntries(
 const isKeptByPolicy = ({ target: { keepPattern, protectedBy } }: ImageDecision): boolean =>
   keepPattern !== undefined || protectedBy?.reason === 'NotSelected';
 
-const listedOf = ({ target }: ImageDecision): ListedImage => {
+const listedOf = ({ target }: ImageDecision, space: ImageGcFacts['space']): ListedImage => {
   const { id, name, bytes, record, protectedBy } = target;
   const inUse = isUsed(target);
+  const { unique, packed, inexactBecause } = space?.images.get(id) ?? {};
   return {
     id,
     name,
     bytes,
+    uniqueBytes: unique,
+    packedBytes: packed,
+    inexactBecause,
     inUse,
     isKept: protectedBy !== undefined,
     unusedSince: inUse ? undefined : metaTime(new Date(record.lastUsedMs ?? record.firstDetectedMs)),

@@ -152,8 +152,8 @@ interface Parts {
 }
 
 /**
- * Images by what the runtime uses for unpacked layers, without writable ones; the size of each image is its compressed size, or counts shared layers
- * several times, so sizes of images only divide the total.
+ * Images by their bytes on the disk. Where these are not known: by what the runtime uses for unpacked layers, without writable ones; the size of
+ * each image is then its compressed size, or counts shared layers several times, so sizes of images only divide the total.
  */
 function imageParts(
   { images, imageDisk }: Pick<UsageFacts, 'images' | 'imageDisk'>,
@@ -167,9 +167,9 @@ function imageParts(
       ],
       collectableBytes: undefined,
     };
-  const { total, inUse, collectable } = images;
+  const { total, inUse, collectable, isExact } = images;
   const unpacked = imageDisk.usedBytes - (layers ?? 0);
-  const scale = unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
+  const scale = !isExact && unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
   return {
     classes: [
       ['imagesInUseBytes', inUse.bytes * scale],

@@ -60,7 +60,7 @@ export function planUsage({ measured, history, images, unknown }: ObservedUsage)
       otherNamespaces:
         rest.length === 0 ? undefined : { count: rest.length, bytes: sum(rest.map(({ bytes }) => bytes)) },
       images: images && [...images.listed],
-      otherImages: images && restOf(images),
+      otherImages: images?.unlisted,
     },
     fullFirst: first,
   };
@@ -118,9 +118,3 @@ const namespaceOf = (
   ...sizesOf(use),
   growthBytesPerHour: namespaceGrowth(name, history),
 });
-
-function restOf({ total, listed }: ImageInventory): NodeGCReportStatusUsage['otherImages'] {
-  const count = total.count - listed.length;
-  const bytes = total.bytes - sum(listed.map((image) => image.bytes));
-  return count === 0 ? undefined : { count, bytes };
-}

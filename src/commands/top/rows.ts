@@ -149,17 +149,20 @@ function percentOf({ bytes, limitBytes }: NodeGCReportStatusUsagePod): number | 
   return limitBytes === 0 ? 100 : Math.round((100 * bytes) / limitBytes);
 }
 
+const largestOf = (sizes: readonly (number | undefined)[]): number | undefined =>
+  sizes.reduce((largest, size) => (size === undefined ? largest : Math.max(size, largest ?? 0)), undefined);
+
 export type ImageRow = ReturnType<typeof imageRows>[number];
 
 export function imageRows(nodes: readonly TopNode[]) {
   const copies = nodes.flatMap(({ name: node, usage, stale }) =>
-    (usage?.images ?? []).map(({ id, name, bytes, inUse, isKept = false, unusedSince }) => ({
+    (usage?.images ?? []).map(({ id, name, inUse, isKept = false, unusedSince, ...sizes }) => ({
       id,
       name,
       measuredTime: usage?.measuredTime,
       stale,
       /** `kept`: a pin or the policy protects it. */
-      on: { node, bytes, inUse, kept: isKept, unusedSince },
+      on: { node, ...sizes, inUse, kept: isKept, unusedSince },
     })),
   );
   return [...Map.groupBy(copies, ({ id }) => id)].map(([id, group]) => {
@@ -171,9 +174,14 @@ export function imageRows(nodes: readonly TopNode[]) {
       name: group.find(({ name }) => name !== undefined)?.name,
       /** Of one copy; the largest, if they differ. */
       sizeBytes: Math.max(...on.map(({ bytes }) => bytes)),
+      /** Of one copy, what no other image has, and its packed layers; absent where an agent does not know them. */
+      uniqueBytes: largestOf(on.map(({ uniqueBytes }) => uniqueBytes)),
+      packedBytes: largestOf(on.map(({ packedBytes }) => packedBytes)),
+      /** Why a removal may free less or more than that. */
+      inexactBecause: on.find(({ inexactBecause }) => inexactBecause !== undefined)?.inexactBecause,
       bytes: sum(on.map(({ bytes }) => bytes)),
-      /** Of the copies that nothing uses, and that neither a pin nor the policy protects. */
-      gainBytes: sum(removable.map(({ bytes }) => bytes)),
+      /** What the removal of this image alone frees: of the copies that nothing uses, and that neither a pin nor the policy protects. */
+      gainBytes: sum(removable.map(({ bytes, uniqueBytes = bytes }) => uniqueBytes)),
       /** Since when the copies that are unused now are all unused; absent if all are in use. */
       unusedSince: timesOf(on.map(({ unusedSince }) => unusedSince)).at(-1),
       /** The earliest of its nodes. */

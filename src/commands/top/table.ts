@@ -234,6 +234,16 @@ const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
 const imageLayout = (screen: TopScreen): readonly TopColumn<ImageRow>[] => [
   { title: 'IMAGE', text: ({ name, id }) => name ?? shortId(id), max: 256 },
   number('SIZE', ({ sizeBytes }) => sizeOf(sizeBytes)),
+  number(
+    'UNIQUE',
+    ({ uniqueBytes, inexactBecause }) => `${inexactBecause === undefined ? '' : '≥'}${sizeOf(uniqueBytes)}`,
+  ),
+  onlyWide(
+    number('SHARED', ({ sizeBytes, uniqueBytes }) =>
+      sizeOf(uniqueBytes === undefined ? undefined : sizeBytes - uniqueBytes),
+    ),
+  ),
+  onlyWide(number('PACKED', ({ packedBytes }) => sizeOf(packedBytes))),
   number('NODES', ({ nodes }) => String(nodes.length)),
   number('BYTES', ({ bytes }) => sizeOf(bytes)),
   number('UNUSED ON', ({ nodes }) => String(nodes.filter(({ inUse }) => !inUse).length)),

@@ -95,8 +95,25 @@ test('the report counts a shared layer once, and what removals of all unused ima
     total: { count: 3, bytes: 57_344 },
     inUse: { count: 1, bytes: 8192 },
     collectable: { count: 2, bytes: 49_152 },
-    listed: [{ bytes: 45_056 }, { bytes: 45_056 }, { bytes: 8192 }],
+    isExact: true,
+    listed: [
+      { bytes: 45_056, uniqueBytes: 4096, packedBytes: 45_056 },
+      { bytes: 45_056, uniqueBytes: 4096 },
+      { bytes: 8192, uniqueBytes: 8192 },
+    ],
   });
+});
+
+test('images that the report does not list are summed up', async () => {
+  const node = new Node();
+  node.capacityBytes = 1e6;
+  node.runtime.add(...Array.from({ length: 66 }, (_, i) => image(`i${i}`, { sizeBytes: 100 - i })));
+  await node.pass();
+  expect(node.inventories.at(-1)).toMatchObject({
+    isExact: false,
+    unlisted: { count: 2, bytes: 36 + 35 },
+  });
+  expect((await nodeWith(() => Promise.resolve(store))).inventories.at(-1)?.unlisted).toBeUndefined();
 });
 
 test('a pass goes on with the sizes of the runtime while the layers cannot be read', async () => {

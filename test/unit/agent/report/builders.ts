@@ -67,7 +67,7 @@ const some = (count: number): { count: number; bytes: number } => ({ count, byte
 
 export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
   ...{ total: some(10), inUse: some(5), pinned: some(1), kept: some(2), removable: some(2) },
-  ...{ collectable: some(3), listed: [], disk: undefined, offenders: [] },
+  ...{ collectable: some(3), listed: [], isExact: false, disk: undefined, offenders: [] },
   ...over,
 });
 

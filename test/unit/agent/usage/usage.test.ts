@@ -136,6 +136,18 @@ describe('what uses a disk', () => {
     expect(fileSystems?.[1]).not.toHaveProperty('layersBytes');
   });
 
+  test('images by their bytes on the disk, where these are known', async () => {
+    const known = {
+      isExact: true,
+      inUse: { count: 1, bytes: 3 * gib },
+      collectable: { count: 2, bytes: gib },
+    };
+    const { fileSystems } = await node({ ...measuredPods, images: () => images(known) }).measure();
+    expect(fileSystems).toMatchObject([
+      { imagesInUseBytes: 3 * gib, imagesUnusedBytes: 7 * gib, collectableBytes: gib },
+    ]);
+  });
+
   test('layers of dead containers, which the kubelet does not report, are no images', async () => {
     const stats = [1.5 * gib, 4 * gib, undefined].map((writableLayerBytes, i) => ({
       ...{ id: `c${i}`, labels: {}, writableLayerBytes, writableLayerInodes: undefined },
@@ -277,9 +289,7 @@ describe('what uses a disk', () => {
       { ...image, unusedSince: '2026-01-15T11:00:00Z' },
       { ...image, id: 'sha256:b', unusedSince: undefined },
     ];
-    const total = { count: 2, bytes: 2 * gib };
-    const found = await node({ images: () => images({ listed, total }) }).measure();
-    expect(found).not.toHaveProperty('otherImages');
+    const found = await node({ images: () => images({ listed }) }).measure();
     expect(found.images?.map(({ unusedSince }) => unusedSince)).toEqual(['2026-01-15T11:00:00Z', undefined]);
   });
 

@@ -95,9 +95,19 @@ const busyUsage = (usedGib = 134): NodeGCReportStatusUsage => ({
     pod('team-b', 'cache-0', 1),
   ],
   images: [
-    image('registry.example.com/team-a/etl:2026.11.3', 6, { inUse: true }),
+    image('registry.example.com/team-a/etl:2026.11.3', 6, {
+      inUse: true,
+      uniqueBytes: gib,
+      packedBytes: 2 * gib,
+    }),
     image('registry.example.com/team-a/etl:2026.11.2', 6, { unusedSince: inMinutes(-3 * 24 * 60) }),
-    image('docker.io/library/python:3.12', 1, { unusedSince: inMinutes(-50 * 24 * 60), isKept: true }),
+    image('docker.io/library/python:3.12', 1, {
+      unusedSince: inMinutes(-50 * 24 * 60),
+      isKept: true,
+      uniqueBytes: gib / 2,
+      packedBytes: gib / 4,
+      inexactBecause: 'the size of a layer is unknown',
+    }),
   ],
 });
 
@@ -299,7 +309,10 @@ describe('as data', () => {
       id: 'sha256:1',
     });
     const reports = [
-      reported('x', { measuredTime: inMinutes(-2), images: [app(2, { unusedSince: inMinutes(-60) })] }),
+      reported('x', {
+        measuredTime: inMinutes(-2),
+        images: [app(2, { unusedSince: inMinutes(-60), uniqueBytes: gib })],
+      }),
       reported('y', { measuredTime: inMinutes(-1), images: [app(3, { unusedSince: inMinutes(-5) })] }),
       reported('z', {
         images: [app(2, { name: undefined, inUse: true }), image('base', 9, { isKept: true })],
@@ -307,7 +320,7 @@ describe('as data', () => {
     ];
     expect(viewOf('images', facts(reports), { sortBy: 'gain' }).items).toMatchObject([
       {
-        ...{ name: 'app:1', sizeBytes: 3 * gib, bytes: 7 * gib, gainBytes: 5 * gib },
+        ...{ name: 'app:1', sizeBytes: 3 * gib, uniqueBytes: gib, bytes: 7 * gib, gainBytes: 4 * gib },
         ...{ unusedSince: inMinutes(-5), measuredTime: inMinutes(-2) },
         nodes: [
           { node: 'x', inUse: false, kept: false, unusedSince: inMinutes(-60) },
