@@ -76,7 +76,7 @@ export class NodeReports {
     { known, status }: { readonly known: Stored; readonly status: NodeGCReportStatus },
     signal: AbortSignal,
   ): Promise<'patched' | 'gone'> {
-    const patch = mergePatchOf(known.status, status);
+    const patch = { type: 'merge-patch', body: { status: mergePatchOf(known.status, status) } } as const;
     try {
       return await patchStatus(this.#transport, pathOf(node), patch, signal);
     } catch (err) {

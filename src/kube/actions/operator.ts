@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 import type { RawFacts } from '../cache/objects.ts';
 import type { Store } from '../cache/reflector.ts';
-import { replaceStatus } from './status-patch.ts';
+import { patchStatus } from './status-patch.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 /** A change of a policy. Several changes while an event is handled are reported as one. */
@@ -127,7 +127,11 @@ export class PolicyOperator extends Operator {
     }
   }
 
-  /** Returns null if the policy no longer exists. Other failures are thrown: the library's method ignores all, after one more request. */
+  /**
+   * Replaces the whole status, and of no later policy of this name: a write in flight must not reach an object that was created anew. The API server
+   * ignores a UID in a merge patch of such a status, so this is a JSON patch that tests it; another UID is rejected with 422.
+   * Returns null if the policy no longer exists. Other failures are thrown: the library's method ignores all, after one more request.
+   */
   protected override async setResourceStatus(
     meta: ResourceMeta & PolicyName,
     status: object,
@@ -135,7 +139,11 @@ export class PolicyOperator extends Operator {
   ): Promise<ResourceMeta | null> {
     const { group, version, plural } = gcPolicy;
     const path = `/apis/${group}/${version}/${plural}/${encodeURIComponent(meta.name)}`;
-    const outcome = await replaceStatus(this.#deps.transport, path, { uid: meta.uid, status }, signal);
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: meta.uid },
+      { op: 'add', path: '/status', value: status },
+    ];
+    const outcome = await patchStatus(this.#deps.transport, path, { type: 'json-patch', body }, signal);
     return outcome === 'gone' ? null : meta;
   }
 }

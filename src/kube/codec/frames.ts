@@ -1,5 +1,5 @@
 import { Unknown } from '../gen/meta.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { PartialBytes } from './partial-bytes.ts';
 
 /** The server broke the wire format. Nothing after this point of the stream can be trusted. */
 export class MalformedError extends Error {
@@ -27,9 +27,9 @@ const nothing: Buffer = Buffer.alloc(0);
 
 /** Cuts a watch stream into frames, wherever the chunks end: protobuf by length prefix, JSON by line. The first byte shows which of both it is. */
 export class FrameSplitter {
-  /** The unread part of the last chunk or of `#held`. The caller may use frames of it until the next chunk. */
+  /** The unread part of the last chunk or of `#partial`. The caller may use frames of it until the next chunk. */
   #rest = nothing;
-  readonly #held = new HeldBytes();
+  readonly #partial = new PartialBytes();
   #json: boolean | undefined;
 
   /** Returns the frames that `chunk` completes. They share its memory: decode them before the next chunk. */
@@ -47,10 +47,10 @@ export class FrameSplitter {
   }
 
   #joined(chunk: Buffer): Buffer {
-    this.#held.clear();
-    this.#held.add(this.#rest, 0, this.#rest.length);
-    this.#held.add(chunk, 0, chunk.length);
-    return this.#held.bytes;
+    this.#partial.clear();
+    this.#partial.add(this.#rest, 0, this.#rest.length);
+    this.#partial.add(chunk, 0, chunk.length);
+    return this.#partial.bytes;
   }
 
   #next(bytes: Buffer): { readonly body: Buffer; readonly end: number } | undefined {

@@ -1,4 +1,4 @@
-import { HeldBytes } from './held-bytes.ts';
+import { PartialBytes } from './partial-bytes.ts';
 
 const [quote, backslash] = [0x22, 0x5c];
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -24,8 +24,8 @@ const placeholder = Buffer.from('{}');
 export class JsonItems {
   readonly #key: RegExp;
   readonly #onItem: (json: Buffer) => void;
-  readonly #item = new HeldBytes();
-  readonly #rest = new HeldBytes();
+  readonly #item = new PartialBytes();
+  readonly #rest = new PartialBytes();
   #depth = 0;
   #isInItems = false;
   #isInString = false;

@@ -19,11 +19,11 @@ import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/
 declare const odd: unique symbol;
 
 /** Any JSON value, where the API has a T. */
-type Unread<T> = T | { readonly [odd]: true } | undefined;
+type Untyped<T> = T | { readonly [odd]: true } | undefined;
 
 /** A JSON object with the field names of T. No value is checked yet. */
 export type Unchecked<T> = {
-  readonly [K in keyof T]?: unknown extends T[K] ? unknown : Unread<NonNullable<T[K]>>;
+  readonly [K in keyof T]?: unknown extends T[K] ? unknown : Untyped<NonNullable<T[K]>>;
 };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** `value` if it is a JSON object, else an empty one. */
-export function asObject<T extends object>(value: Unread<T>): Unchecked<T>;
+export function asObject<T extends object>(value: Untyped<T>): Unchecked<T>;
 // eslint-disable-next-line @typescript-eslint/unified-signatures -- the first one infers T
 export function asObject<T extends object = JsonObject>(value: unknown): Unchecked<T>;
 export function asObject(value: unknown): JsonObject {
@@ -73,7 +73,7 @@ export function asList(value: unknown): readonly unknown[] {
 }
 
 /** The objects of a list. An item of another type counts as an empty object. */
-export function asObjects<T extends object>(value: Unread<readonly T[]>): readonly Unchecked<T>[];
+export function asObjects<T extends object>(value: Untyped<readonly T[]>): readonly Unchecked<T>[];
 // eslint-disable-next-line @typescript-eslint/unified-signatures -- as above
 export function asObjects<T extends object = JsonObject>(value: unknown): readonly Unchecked<T>[];
 export function asObjects(value: unknown): readonly JsonObject[] {

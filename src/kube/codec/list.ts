@@ -2,7 +2,7 @@ import { isObject } from '../../api/json.ts';
 import { asList, asObject, asText, parseJson } from './json.ts';
 import { isProtobuf, magicBytes, MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from '../gen/meta.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { PartialBytes } from './partial-bytes.ts';
 import { JsonItems } from './json-items.ts';
 
 /** Reads objects of one kind from either wire form. Returns the object of `known` if it is in the same state. */
@@ -31,12 +31,12 @@ const lengthDelimited = 2;
 export class ListDecoder<T> {
   readonly #codec: Codec<T>;
   readonly #items: T[] = [];
-  readonly #unread = new HeldBytes();
+  readonly #unread = new PartialBytes();
   readonly #json: JsonItems;
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
   #listBytes = 0;
-  readonly #held = new HeldBytes();
+  readonly #partial = new PartialBytes();
 
   constructor(codec: Codec<T>) {
     this.#codec = codec;
@@ -81,27 +81,27 @@ export class ListDecoder<T> {
   }
 
   #page(): Page<T> {
-    if (this.#held.bytes.length > 0 || this.#listBytes > 0) throw new MalformedError('list ended early');
+    if (this.#partial.bytes.length > 0 || this.#listBytes > 0) throw new MalformedError('list ended early');
     const { resourceVersion = '', continue: continueToken = '' } = this.#meta ?? {};
     return { items: this.#items, resourceVersion, continueToken };
   }
 
   #readProtobuf(chunk: Buffer): void {
-    const bytes = this.#held.bytes.length === 0 ? chunk : this.#finishHeld(chunk);
+    const bytes = this.#partial.bytes.length === 0 ? chunk : this.#finishPartial(chunk);
     const done = this.#readFields(bytes);
-    this.#held.add(bytes, done, bytes.length);
+    this.#partial.add(bytes, done, bytes.length);
   }
 
-  /** Adds to the held bytes until they are one field, and reads it. Returns the rest of the chunk. */
-  #finishHeld(chunk: Buffer): Buffer {
+  /** Adds to the partial bytes until they are one field, and reads it. Returns the rest of the chunk. */
+  #finishPartial(chunk: Buffer): Buffer {
     let at = 0;
-    while (this.#held.bytes.length > 0) {
-      const missing = this.#missing(this.#held.bytes);
+    while (this.#partial.bytes.length > 0) {
+      const missing = this.#missing(this.#partial.bytes);
       if (missing > 0 && at === chunk.length) break;
       const end = Math.min(chunk.length, at + missing);
-      this.#held.add(chunk, at, end);
+      this.#partial.add(chunk, at, end);
       at = end;
-      if (this.#readFields(this.#held.bytes) > 0) this.#held.clear();
+      if (this.#readFields(this.#partial.bytes) > 0) this.#partial.clear();
     }
     return chunk.subarray(at);
   }

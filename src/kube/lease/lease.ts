@@ -4,7 +4,16 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 import { LeaseClient } from './client.ts';
 import type { LeaseName } from './client.ts';
-import { claimed, holderOf, holderPod, isHeld, jitterFactor, newLease, observe, released } from './record.ts';
+import {
+  claimed,
+  holderOf,
+  holderPod,
+  hasHolder,
+  jitterFactor,
+  newLease,
+  observe,
+  released,
+} from './record.ts';
 import type { HolderPod, Lease, Observation } from './record.ts';
 import type { EventSpec } from '../events/recorder.ts';
 import { isConflict, isDenied } from '../http/transport.ts';
@@ -204,7 +213,7 @@ export class LeaseElector {
     if (holderOf(found) === identity) return true;
     // A leader that finds another holder in its lease has lost it, even if that holder has released it.
     if (this.#leading) this.#renewedAtMs = Number.NEGATIVE_INFINITY;
-    return !this.#leading && !isHeld(this.#observed, leaseDurationMs, nowMs);
+    return !this.#leading && !hasHolder(this.#observed, leaseDurationMs, nowMs);
   }
 
   /**

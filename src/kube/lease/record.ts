@@ -36,7 +36,11 @@ export function observe(known: Observation | undefined, lease: Lease, nowMs: num
 }
 
 /** Whether the holder's term has not ended on our own clock. A lease without a duration gets ours. */
-export function isHeld({ lease, changedAtMs }: Observation, leaseDurationMs: number, nowMs: number): boolean {
+export function hasHolder(
+  { lease, changedAtMs }: Observation,
+  leaseDurationMs: number,
+  nowMs: number,
+): boolean {
   if (holderOf(lease) === '') return false;
   const termMs = (lease.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
   return nowMs < changedAtMs + termMs;

@@ -1,17 +1,17 @@
 /** Calls back whenever a condition becomes true. */
 export class Edge {
-  readonly #holds: () => boolean;
+  readonly #condition: () => boolean;
   readonly #onTrue: () => void;
-  #held = false;
+  #wasTrue = false;
 
-  constructor(holds: () => boolean, onTrue: () => void) {
-    this.#holds = holds;
+  constructor(condition: () => boolean, onTrue: () => void) {
+    this.#condition = condition;
     this.#onTrue = onTrue;
   }
 
   check(): void {
-    const held = this.#holds();
-    if (held && !this.#held) this.#onTrue();
-    this.#held = held;
+    const isTrue = this.#condition();
+    if (isTrue && !this.#wasTrue) this.#onTrue();
+    this.#wasTrue = isTrue;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimed, isHeld, newLease, observe, type Lease } from '../../../../src/kube/lease/record.ts';
+import { claimed, hasHolder, newLease, observe, type Lease } from '../../../../src/kube/lease/record.ts';
 import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
 import { refusal } from '../../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
@@ -298,7 +298,10 @@ describe('a term', () => {
     { name: 'is over without a holder', spec: { holderIdentity: '', leaseDurationSeconds: 20 }, endMs: 0 },
   ])('$name', ({ spec, endMs }) => {
     const observation = { lease: held(spec), changedAtMs: 1_000 };
-    expect([endMs - 1, endMs].map((nowMs) => isHeld(observation, 15_000, nowMs))).toEqual([endMs > 0, false]);
+    expect([endMs - 1, endMs].map((nowMs) => hasHolder(observation, 15_000, nowMs))).toEqual([
+      endMs > 0,
+      false,
+    ]);
   });
 
   test('is claimed for whole seconds, not fewer than its duration', () => {

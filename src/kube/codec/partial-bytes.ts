@@ -1,8 +1,8 @@
 /** Room for most objects. */
-const minHeldBytes = 16_384;
+const minBytes = 16_384;
 
 /** The first bytes of an incomplete object, in one reused buffer: a new one for each chunk would cost as much as decoding. */
-export class HeldBytes {
+export class PartialBytes {
   #buffer: Buffer = Buffer.alloc(0);
   #bytes: Buffer = this.#buffer;
 
@@ -26,7 +26,7 @@ export class HeldBytes {
 
   #grow(length: number): void {
     if (length <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(minHeldBytes, length * 2));
+    const larger = Buffer.allocUnsafeSlow(Math.max(minBytes, length * 2));
     this.#bytes.copy(larger);
     this.#buffer = larger;
   }
