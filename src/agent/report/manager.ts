@@ -15,8 +15,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { OrphanInventory } from '../containergc/facts.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
 import type { KnownFacts, ReportFacts, ReportTrouble, RuntimeTrouble, UnitPasses } from './facts.ts';
-import { orphansFound } from './events.ts';
-import { planOrphanEvent, type OrphanCounts } from './orphans.ts';
+import { orphansFound, planOrphanEvent, type OrphanCounts, type OrphanFacts } from './events.ts';
 import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
 
@@ -172,7 +171,7 @@ export class ReportManager {
   }
 
   /** The orphaned resources of the last pass that searched them. */
-  async #findOrphans(signal: AbortSignal): Promise<Pick<ReportFacts, 'orphans' | 'snapshots'>> {
+  async #findOrphans(signal: AbortSignal): Promise<OrphanFacts> {
     const { known, metrics } = this.#deps;
     this.#orphans = known().containers?.orphans ?? this.#orphans;
     const found = { orphans: this.#orphans, snapshots: await this.#findSnapshots(signal) };
@@ -197,7 +196,7 @@ export class ReportManager {
   }
 
   /** One Event when there is more than at the last one. */
-  #announce(found: Pick<ReportFacts, 'orphans' | 'snapshots'>): void {
+  #announce(found: OrphanFacts): void {
     const { node, recorder } = this.#deps;
     const { name, uid } = node() ?? {};
     const { isDue, announced } = planOrphanEvent(this.#announced, found);

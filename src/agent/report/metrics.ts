@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
-import type { ReportFacts } from './facts.ts';
+import type { OrphanFacts } from './events.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;
 
@@ -42,10 +42,7 @@ export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCRe
 }
 
 /** Shows orphaned resources; a kind that cannot be counted has no series. */
-export function showOrphans(
-  metrics: ReportMetrics,
-  { orphans, snapshots }: Pick<ReportFacts, 'orphans' | 'snapshots'>,
-): void {
+export function showOrphans(metrics: ReportMetrics, { orphans, snapshots }: OrphanFacts): void {
   metrics.orphans.reset();
   metrics.orphanBytes.reset();
   if (snapshots !== undefined) metrics.orphans.set({ kind: 'Snapshot' }, snapshots.count);

@@ -1,15 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { orphansFound } from '../../../../src/agent/report/events.ts';
-import { planOrphanEvent, type OrphanCounts } from '../../../../src/agent/report/orphans.ts';
+import {
+  orphansFound,
+  planOrphanEvent,
+  type OrphanCounts,
+  type OrphanFacts,
+} from '../../../../src/agent/report/events.ts';
 import { orphanCount, orphanInventory } from './builders.ts';
 
 const directories = (count: number) => orphanInventory({ podDirectories: orphanCount({ count }) });
 const snapshots = (count: number) => ({ count });
 
-type Found = Parameters<typeof planOrphanEvent>[1];
-const found = (over: Partial<Found>): Found => ({ orphans: undefined, snapshots: undefined, ...over });
+const found = (over: Partial<OrphanFacts>): OrphanFacts => ({
+  orphans: undefined,
+  snapshots: undefined,
+  ...over,
+});
 
-test.each<[name: string, announced: OrphanCounts, now: Found, isDue: boolean]>([
+test.each<[name: string, announced: OrphanCounts, now: OrphanFacts, isDue: boolean]>([
   ['the first', {}, found({ orphans: directories(1) }), true],
   ['as many as before', { podDirectories: 2 }, found({ orphans: directories(2) }), false],
   ['one more', { podDirectories: 2 }, found({ orphans: directories(3) }), true],
