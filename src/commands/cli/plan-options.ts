@@ -17,7 +17,7 @@ import {
 import { progressOption } from '../../process/output.ts';
 import type { System } from '../../process/system.ts';
 import type { PodFilter } from '../../evaluation/plan/filter.ts';
-import type { PlanInputs } from '../../evaluation/plan/plan.ts';
+import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
 
 const notTime = (given: string): string | undefined =>
   parseRfc3339(given) === undefined && laterMsOf(given) === undefined

@@ -3,7 +3,6 @@ import { choice, LenientCommand, onOff } from '../../process/option.ts';
 import { colorOption, hasColours } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import type { PodFilter } from '../../evaluation/plan/filter.ts';
-import type { PlanInputs } from '../../evaluation/plan/plan.ts';
 import {
   planConfig,
   podFilterOf,
@@ -13,6 +12,7 @@ import {
   withPlan,
   withPodFilter,
 } from '../cli/plan-options.ts';
+import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
 
 const about = `Lists the objects that the controller and the agents would remove, in order, each with its reason. Removes nothing. Reads the cluster of the kubeconfig, or a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, a node has only the totals that its agent reports; --node and --nodes plan the images and containers of nodes too, through the pods of their agents. On a node, --cri-socket does it without an agent; for localStorageEviction this needs the right to get nodes/stats. The variable NO_COLOR turns colours off.
 

@@ -2,10 +2,10 @@ import { Argument } from '@commander-js/extra-typings';
 import { UsageError } from '../../process/exit.ts';
 import { outputOption, type OutputFormat } from '../../process/output.ts';
 import { LenientCommand, notObjectName, text } from '../../process/option.ts';
-import type { PlanInputs } from '../../evaluation/plan/plan.ts';
 import { planConfig, withPlan } from '../cli/plan-options.ts';
 import type { Load, System } from '../../process/system.ts';
 import { kinds, questionOf, type Question } from '../../evaluation/why/question.ts';
+import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
 
 const about = `Explains one object: whether the controller or the agent would remove it, the reason with its values, the policy and the field that decide, when time alone would change the verdict, and what else would. Removes nothing. For a stuck pod, also names the cause and the command that helps. If dustpan removed the object, shows when, where and why, from Events or the reports of the nodes. Reads the cluster or a snapshot, as the command plan does. Images and containers are known only on their node: --node reads it through the pod of its agent, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace). On the node, --cri-socket does it without an agent.
 

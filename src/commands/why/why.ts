@@ -19,7 +19,7 @@ import { exitCode, UsageError } from '../../process/exit.ts';
 import { listObjects } from '../../process/list-objects.ts';
 import { formatted } from '../../process/output.ts';
 import { progressOf, type Progress } from '../../process/progress.ts';
-import { readFacts, timeOf, type PlanInputs } from '../../evaluation/plan/plan.ts';
+import { readFacts, timeOf } from '../../evaluation/plan/plan.ts';
 import { planUnits } from '../../evaluation/plan/units.ts';
 import type { System } from '../../process/system.ts';
 import { proseWidth } from '../../process/table.ts';
@@ -29,6 +29,7 @@ import { answer, explain, type ExplanationDocument } from '../../evaluation/why/
 import { askedObject, unread, type AskedPod, type Target } from '../../evaluation/why/found.ts';
 import { findTarget } from '../../evaluation/why/target.ts';
 import { whyTable } from './table.ts';
+import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
 
 /** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
 export async function runWhy(given: WhyConfig, { stdout, stderr, program }: System): Promise<number> {

@@ -37,9 +37,9 @@ import { readThroughAgents } from '../node/agent-read.ts';
 import { UsageError } from '../../process/exit.ts';
 import { isLed, whyNoAgents, type Controller } from '../installation/facts.ts';
 import { readControllers, rightsThatControllersLack } from '../installation/read.ts';
-import type { FactsInputs } from './plan.ts';
 import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from '../node/local-node.ts';
+import type { FactsInputs } from './inputs.ts';
 
 type LiveConfig = Pick<FactsInputs, 'kube' | 'given' | 'node' | 'through' | 'filter'>;
 

@@ -22,8 +22,8 @@ import { unmatchedNames, unmatchedPatterns, unmatchedSelectors } from '../../api
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { hasTtl } from '../../controllers/podgc/ttl.ts';
 import { counted, firstOf, noImageText } from '../../gc/reasons/words.ts';
-import type { PlanInputs } from './plan.ts';
 import type { PlanDocument } from './document.ts';
+import type { PlanInputs } from './inputs.ts';
 
 /** What is not known, and the consequence; one sentence each. `concerns`: whether entries of this policy matter to the reader. */
 export function notesOn(

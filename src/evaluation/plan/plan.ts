@@ -1,40 +1,17 @@
 import { basename } from 'node:path';
 import { UsageError } from '../../process/exit.ts';
-import type { ThisNode } from '../../process/config.ts';
-import type { PersonConnection } from '../../process/connection.ts';
 import type { Progress } from '../../process/progress.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { readSnapshot } from '../../snapshot/directory.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { InputError } from '../../snapshot/input-error.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
-import type { GivenPolicies } from '../../snapshot/policies.ts';
 import { changesBetween } from './changes.ts';
 import type { PlanDocument } from './document.ts';
+import type { FactsInputs, PlanInputs } from './inputs.ts';
 import { checkNamespace, goneNotes, listedOf, shownPart, shownPods, type PodFilter } from './filter.ts';
 import { planUnits } from './units.ts';
 import { unknownDifference, unknownIn } from './unknown.ts';
-
-/** What to plan: the settings that `plan`, `why` and `report` share. */
-export interface PlanInputs {
-  readonly given: GivenPolicies;
-  /** Directory of a snapshot; undefined = from the cluster. */
-  readonly snapshot: string | undefined;
-  /** undefined = without the objects of this node. */
-  readonly node: ThisNode | undefined;
-  /** Nodes to read through the pods of their agents; undefined = none. */
-  readonly through: readonly string[] | 'all' | undefined;
-  /** undefined = when the snapshot was taken, or the present. */
-  readonly now: Date | undefined;
-  readonly laterMs: number;
-  readonly assumeElapsed: boolean;
-  readonly progress: 'auto' | 'always' | 'never';
-  readonly kube: PersonConnection;
-}
-
-export interface FactsInputs extends PlanInputs {
-  readonly filter: PodFilter;
-}
 
 interface PlanOfConfig extends Pick<PlanInputs, 'assumeElapsed' | 'now' | 'laterMs'> {
   readonly kept: boolean;
