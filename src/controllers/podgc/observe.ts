@@ -73,11 +73,12 @@ export class PodGcMemory {
   /** Names of the nodes that exist, and of missing ones that existed in an earlier pass. */
   #seen: ReadonlySet<string> = new Set();
   #inForce: InForceByPolicy = new Map();
-  #observedAtMs: number | undefined;
+  /** Time of the last pass. */
+  #observedAtMs = -Infinity;
 
   /** Whether no pass was made yet. */
   get isNew(): boolean {
-    return this.#observedAtMs === undefined;
+    return this.#observedAtMs === -Infinity;
   }
 
   get inForce(): InForceByPolicy {
@@ -128,7 +129,7 @@ export class PodGcMemory {
     );
     this.#closed.found(
       closed.map(({ policy }) => policy.name),
-      this.#observedAtMs ?? 0,
+      this.#observedAtMs,
     );
   }
 
@@ -139,7 +140,7 @@ export class PodGcMemory {
 
   #observeNodes(pods: readonly PodFacts[], nodes: Nodes, pass: Pass): void {
     const { openBreakers, monotonicMs, maxGapMs } = pass;
-    if (monotonicMs - (this.#observedAtMs ?? monotonicMs) > maxGapMs) this.#missing.clear();
+    if (monotonicMs - this.#observedAtMs > maxGapMs) this.#missing.clear();
     this.#missing.found(pods.filter((pod) => isOnMissing(pod, nodes)).map(nodeOf), monotonicMs);
     if (this.isNew) {
       this.#seen = formerNodes(openBreakers, pods, this.#missing);

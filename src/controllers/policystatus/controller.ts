@@ -10,7 +10,7 @@ import type { UnitContext } from '../context.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, type NodesSeen } from './nodes.ts';
-import { planStatus, readStatus, writeAfterMs } from './plan.ts';
+import { planStatus, storedStatus, writeAfterMs } from './plan.ts';
 import type { Obstacles, PolicyStatus, StatusFacts } from './status.ts';
 
 type PolicyName = Pick<Policy, 'uid' | 'name'>;
@@ -113,7 +113,7 @@ export class PolicyStatusController {
       deletedSince,
     } = this.#memory.get(policy.uid) ?? emptyMemory;
     // The cache may not show our own last write yet; its deletions must not count twice.
-    const stored = newer(written, readStatus(policySet.storedStatus(policy.uid)));
+    const stored = newer(written, storedStatus(policySet.storedStatus(policy.uid)));
     const known = { policy, stored, report, deletedSince, obstacles: this.#obstaclesTo(policy) };
     const facts = {
       ...known,

@@ -1,11 +1,10 @@
-import { fitStatus, type GCPolicyStatus } from '../../api/gen/gcpolicy.gen.ts';
-import { isObject } from '../../api/json.ts';
+import { fitStatus, readStatus } from '../../api/gen/gcpolicy.gen.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { claims, removeMatched } from './claims.ts';
 import { holdOf } from './hold.ts';
 import type { PolicyStatus, StatusFacts } from './status.ts';
 
-/** Decides the whole status that a policy should have now. lastTransitionTime changes only with the status of a condition. */
+/** Decides the whole status that a policy should have now; `fitStatus` drops what the CRD lacks. lastTransitionTime changes only with the status of a condition. */
 export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
   const { policy, stored, report } = facts;
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
@@ -29,9 +28,8 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
 
 function podsOf({ stored, report, deletedSince }: StatusFacts): PolicyStatus['pods'] {
   if (report === undefined) return stored?.pods;
-  const { governed, terminated, due, waiting, held, missingNodes, failed: errorsLastPass } = report;
   const deletedTotal = (stored?.pods?.deletedTotal ?? 0) + deletedSince;
-  return { governed, terminated, due, waiting, held, missingNodes, errorsLastPass, deletedTotal };
+  return { ...report, errorsLastPass: report.failed, deletedTotal };
 }
 
 /** While the reports are not known the stored values remain: they are not 0. */
@@ -40,12 +38,11 @@ function nodesOf({ policy, stored, nodes }: StatusFacts): PolicyStatus['nodes'] 
   return hasRules ? (nodes ?? stored?.nodes) : undefined;
 }
 
-/** A stored status, which the API server has checked against the CRD; undefined = the controller has written none. */
-export const readStatus = (stored: unknown): PolicyStatus | undefined =>
-  isWritten(stored) ? { ...stored, conditions: stored.conditions ?? [] } : undefined;
-
-const isWritten = (status: unknown): status is GCPolicyStatus & Pick<PolicyStatus, 'observedGeneration'> =>
-  isObject(status) && typeof status['observedGeneration'] === 'number';
+/** A stored status, without what the CRD refuses; undefined = the controller has written none. */
+export function storedStatus(json: unknown): PolicyStatus | undefined {
+  const { observedGeneration, conditions = [], ...status } = readStatus(json);
+  return observedGeneration === undefined ? undefined : { ...status, observedGeneration, conditions };
+}
 
 /** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;

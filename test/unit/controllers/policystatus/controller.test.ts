@@ -6,7 +6,7 @@ import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { PolicyStatusController } from '../../../../src/controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../../../src/controllers/policystatus/metrics.ts';
-import { readStatus } from '../../../../src/controllers/policystatus/plan.ts';
+import { storedStatus } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts } from '../../../../src/kube/cache/objects.ts';
@@ -163,13 +163,6 @@ test('at the end all counts are written, however recent the last write is; witho
   expect(env.totals).toEqual([10, 33]);
 });
 
-test('without the lease nothing is written', async () => {
-  const env = new Environment();
-  env.leads = false;
-  await env.pass(1);
-  expect(env.written).toEqual([]);
-});
-
 test('a failed write is repeated although nothing changes', async () => {
   const env = new Environment();
   env.fails = true;
@@ -283,7 +276,7 @@ test('the stored sums are deleted with the rules for nodes', async () => {
   env.clock.advance(600_000);
   await env.reconcile();
   expect(env.stored).not.toHaveProperty('nodes');
-  env.stored = readStatus(env.stored);
+  env.stored = storedStatus(env.stored);
   env.clock.advance(600_000);
   await env.reconcile();
   expect(env.written).toHaveLength(2);
