@@ -162,16 +162,13 @@ describe('CRDs', () => {
     expect(rendered.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
-  test('are kept only on request', async () => {
-    const crds = (await render({ set: { 'crds.keep': false } })).filter(
-      ({ kind }) => kind === 'CustomResourceDefinition',
-    );
-    expect(crds.map(({ metadata }) => metadata.annotations)).toEqual([undefined, undefined]);
-  });
-
-  test('are left out on request', async () => {
-    const manifests = await render({ set: { 'crds.enabled': false } });
-    expect(manifests.some(({ kind }) => kind === 'CustomResourceDefinition')).toBe(false);
+  test.each([
+    { value: 'keep', annotations: [undefined, undefined] },
+    { value: 'enabled', annotations: [] },
+  ])('are not kept, or left out, on request: $value', async ({ value, annotations }) => {
+    const manifests = await render({ set: { [`crds.${value}`]: false } });
+    const crds = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    expect(crds.map(({ metadata }) => metadata.annotations)).toEqual(annotations);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { agentOptions, memoryEnvironment, memoryFlags } from '../../../src/daemon/agent/command.ts';
 import { controllerOptions } from '../../../src/daemon/controller/command.ts';
 import { problemOf } from '../../fakes/command-line.ts';
-import { only, render, ruleLines, template, workload, type RenderOptions } from './chart.ts';
+import { only, render, ruleLines, template, workload, type Manifest, type RenderOptions } from './chart.ts';
 
 const everything = ['everything-values.yaml'];
 
@@ -31,54 +31,48 @@ const agentRights = [
 ];
 
 describe('rights', () => {
-  const rightsOf = async (role: string, options?: RenderOptions) =>
-    ruleLines(only(await render(options), 'ClusterRole', role));
+  const noneNeeded = {
+    'rbac.jobs': false,
+    'rbac.replicaSets': false,
+    'rbac.evictions': false,
+    'rbac.kubeletStats': false,
+  };
+  const optional = ['jobs list,watch', 'replicasets list,watch', 'pods/eviction create'];
 
-  test('of the controller are exactly these', async () => {
-    expect(await rightsOf('-controller')).toEqual(controllerRights);
+  test.each<{
+    role: string;
+    set: Record<string, unknown>;
+    all: readonly string[];
+    without: readonly string[];
+  }>([
+    { role: 'controller', set: {}, all: controllerRights, without: [] },
+    { role: 'agent', set: {}, all: agentRights, without: [] },
+    { role: 'controller', set: noneNeeded, all: controllerRights, without: optional },
+    { role: 'agent', set: noneNeeded, all: agentRights, without: ['nodes/configz get', 'nodes/stats get'] },
+    // No agent is pinned to its node.
+    ...['admissionPolicy.enabled', 'agent.enabled'].map((value) => ({
+      ...{ role: 'controller', set: { [value]: false } },
+      ...{ all: controllerRights, without: ['pods/eviction create'] },
+    })),
+  ])('of the $role with $set are all but $without', async ({ role, set, all, without }) => {
+    const rights = ruleLines(only(await render({ set }), 'ClusterRole', `-${role}`));
+    expect(rights).toEqual(all.filter((right) => !without.includes(right)));
   });
 
-  test('of the agent are exactly these', async () => {
-    expect(await rightsOf('-agent')).toEqual(agentRights);
-  });
-
-  test('of the Lease are limited to its namespace and name', async () => {
-    const role = (await render()).filter(
-      ({ kind, metadata }) => kind === 'Role' && metadata.name === 'dustpan-controller',
-    );
-    expect(role.map(ruleLines)).toEqual([['leases create', 'leases(dustpan-controller) get,update']]);
-    const ofCluster = (await render()).filter(
-      ({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system',
-    );
-    expect(ofCluster.map(ruleLines)).toEqual([['leases create', 'leases(gc.dustpan.dev) get,update']]);
-    const [deployment] = workload(await render(), 'Deployment').spec.template.spec.containers;
+  test('of the Leases are limited to their namespaces and names', async () => {
+    const manifests = await render();
+    const roles = manifests.filter(({ kind }) => kind === 'Role');
+    const rightsOf = (isWanted: (metadata: Manifest['metadata']) => boolean) =>
+      roles.filter(({ metadata }) => isWanted(metadata)).map(ruleLines);
+    expect(rightsOf(({ name }) => name === 'dustpan-controller')).toEqual([
+      ['leases create', 'leases(dustpan-controller) get,update'],
+    ]);
+    expect(rightsOf(({ namespace }) => namespace === 'kube-system')).toEqual([
+      ['leases create', 'leases(gc.dustpan.dev) get,update'],
+    ]);
+    const [deployment] = workload(manifests, 'Deployment').spec.template.spec.containers;
     expect(deployment.args).toContain('--leader-elect-resource-name=dustpan-controller');
   });
-
-  test('that no policy needs can be switched off', async () => {
-    const set = {
-      'rbac.jobs': false,
-      'rbac.replicaSets': false,
-      'rbac.evictions': false,
-      'rbac.kubeletStats': false,
-    };
-    const gone = ['jobs list,watch', 'replicasets list,watch', 'pods/eviction create'];
-    expect(await rightsOf('-controller', { set })).toEqual(
-      controllerRights.filter((one) => !gone.includes(one)),
-    );
-    expect(await rightsOf('-agent', { set })).toEqual(
-      agentRights.filter((one) => !/^nodes\/(stats|configz) /.test(one)),
-    );
-  });
-
-  test.each(['admissionPolicy.enabled', 'agent.enabled'])(
-    'to evict are omitted when %s is false: no agent is pinned to its node',
-    async (value) => {
-      expect(await rightsOf('-controller', { set: { [value]: false } })).toEqual(
-        controllerRights.filter((one) => one !== 'pods/eviction create'),
-      );
-    },
-  );
 
   test.each(['default-values.yaml', 'everything-values.yaml', 'secure-values.yaml'])(
     'with %s: each has a comment that explains it',
@@ -123,24 +117,28 @@ describe('pods', () => {
     },
   );
 
-  test('of the agent have no capability', async () => {
-    expect((await agentOf()).containers[0].securityContext.capabilities).toEqual({ drop: ['ALL'] });
-  });
+  const podDirectories = { 'agent.orphans.podDirectories': true };
+  const podCgroups = { 'agent.orphans.podCgroups': true };
 
-  test('of the agent have one capability where it may remove pod directories, beside their own', async () => {
-    const capabilitiesOf = async (set: Readonly<Record<string, unknown>>) =>
-      (await agentOf(set)).containers[0].securityContext.capabilities;
-    const set = { 'agent.orphans.podDirectories': true };
-    expect(await capabilitiesOf(set)).toEqual({ drop: ['ALL'], add: ['DAC_OVERRIDE'] });
-    const own = { ...set, 'agent.securityContext.capabilities.add[0]': 'FOWNER' };
-    expect(await capabilitiesOf(own)).toEqual({ drop: ['ALL'], add: ['FOWNER', 'DAC_OVERRIDE'] });
-    expect(await capabilitiesOf({ 'agent.orphans.podCgroups': true })).toEqual({ drop: ['ALL'] });
+  test.each([
+    { set: {}, add: undefined },
+    // Beside their own.
+    { set: podDirectories, add: ['DAC_OVERRIDE'] },
+    {
+      set: { ...podDirectories, 'agent.securityContext.capabilities.add[0]': 'FOWNER' },
+      add: ['FOWNER', 'DAC_OVERRIDE'],
+    },
+    { set: podCgroups, add: undefined },
+  ])('of the agent with $set have no capability but $add', async ({ set, add }) => {
+    const { capabilities } = (await agentOf(set)).containers[0].securityContext;
+    expect(capabilities).toEqual({ drop: ['ALL'], ...(add && { add }) });
   });
 
   test.each([
-    { set: { 'agent.orphans.podDirectories': true }, paths: ['/var/lib/kubelet/pods'] },
-    { set: { 'agent.orphans.podCgroups': true }, paths: ['/sys/fs/cgroup'] },
-  ])('of the agent write to orphaned resources if a value allows it: $paths', async ({ set, paths }) => {
+    { set: {}, paths: [] },
+    { set: podDirectories, paths: ['/var/lib/kubelet/pods'] },
+    { set: podCgroups, paths: ['/sys/fs/cgroup'] },
+  ])('of the agent with $set write to logs, to their own state and to $paths', async ({ set, paths }) => {
     const { containers, volumes } = await agentOf(set);
     const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);
     const all = writable.map(({ name }) => volumes.find((one) => one.name === name)?.hostPath?.path);
@@ -150,21 +148,23 @@ describe('pods', () => {
     if (pods !== undefined) expect(pods).toHaveProperty('mountPropagation', 'HostToContainer');
   });
 
-  test('of the agent write only to logs and their own state', async () => {
-    const { containers, volumes } = await agentOf();
-    const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);
-    const paths = writable.map(({ name }) => volumes.find((one) => one.name === name)?.hostPath?.path);
-    expect(paths).toEqual(['/var/log/pods', '/var/log/containers', '/var/lib/dustpan']);
-  });
-
   test.each([
-    { set: {}, directory: '/run/containerd', socket: 'unix:///run/cri/containerd.sock' },
-    { set: { 'agent.runtime': 'crio' }, directory: '/run/crio', socket: 'unix:///run/cri/crio.sock' },
-    { set: { 'agent.criSocket': '/a/b/c.sock' }, directory: '/a/b', socket: 'unix:///run/cri/c.sock' },
-  ])("mount the directory of the runtime's socket: $directory", async ({ set, directory, socket }) => {
+    { set: {}, path: '/run/containerd', socket: 'containerd.sock' },
+    { set: { 'agent.runtime': 'crio' }, path: '/run/crio', socket: 'crio.sock' },
+    { set: { 'agent.criSocket': '/a/b/c.sock' }, path: '/a/b', socket: 'c.sock' },
+    // In /run only the socket, not all of it.
+    { set: { 'agent.runtime': 'cri-dockerd' }, path: '/run/cri-dockerd.sock', socket: 'cri-dockerd.sock' },
+  ])("mount the directory of the runtime's socket, or the socket: $path", async ({ set, path, socket }) => {
     const { containers, volumes } = await agentOf(set);
-    expect(volumes).toContainEqual({ name: 'cri', hostPath: { path: directory, type: 'Directory' } });
-    expect(containers[0].env).toContainEqual({ name: 'DUSTPAN_CRI_SOCKET', value: socket });
+    const isSocket = path.endsWith('.sock');
+    const type = isSocket ? 'Socket' : 'Directory';
+    const mountPath = `/run/cri${isSocket ? `/${socket}` : ''}`;
+    expect(volumes).toContainEqual({ name: 'cri', hostPath: { path, type } });
+    expect(containers[0].volumeMounts).toContainEqual({ name: 'cri', mountPath, readOnly: true });
+    expect(containers[0].env).toContainEqual({
+      name: 'DUSTPAN_CRI_SOCKET',
+      value: `unix:///run/cri/${socket}`,
+    });
   });
 
   test("have the kubelet's address in a variable after HOST_IP: commands in the pod need it expanded too", async () => {
@@ -173,15 +173,6 @@ describe('pods', () => {
     const at = env.findIndex(({ name }) => name === 'DUSTPAN_KUBELET_ENDPOINT');
     expect(env[at]).toEqual({ name: 'DUSTPAN_KUBELET_ENDPOINT', value });
     expect(env.slice(0, at).map(({ name }) => name)).toContain('HOST_IP');
-  });
-
-  test('mount only a socket that lies in /run', async () => {
-    const { containers, volumes } = await agentOf({ 'agent.runtime': 'cri-dockerd' });
-    const path = '/run/cri-dockerd.sock';
-    expect(volumes).toContainEqual({ name: 'cri', hostPath: { path, type: 'Socket' } });
-    const mountPath = '/run/cri/cri-dockerd.sock';
-    expect(containers[0].volumeMounts).toContainEqual({ name: 'cri', mountPath, readOnly: true });
-    expect(containers[0].env).toContainEqual({ name: 'DUSTPAN_CRI_SOCKET', value: `unix://${mountPath}` });
   });
 
   test.each([
@@ -230,11 +221,8 @@ describe('monitoring', () => {
   const kinds = async (options: RenderOptions) =>
     (await render(options)).map(({ kind }) => kind).filter((kind) => kind.endsWith('Monitor'));
 
-  test('is omitted when the cluster has no such kind', async () => {
-    expect(await kinds({ set })).toEqual([]);
-  });
-
   test('is rendered when the cluster has the kinds', async () => {
+    expect(await kinds({ set })).toEqual([]);
     expect(await kinds({ set, apiVersions })).toEqual(['PodMonitor', 'ServiceMonitor']);
   });
 
