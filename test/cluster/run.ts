@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { testFiles, type TestFiles } from './jail/test-files.ts';
-import { binaries } from './programs/binaries.ts';
+import { binaries } from './programs/build.ts';
 import { jail, type JailOptions } from './jail/jail.ts';
 import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';

@@ -3,8 +3,16 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runCommand } from '../servers/command.ts';
-import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
-import { buildFlags, needsCompiler, patchesOf, type Group, type Program } from './parts.ts';
+import { cacheFolder, findProgram, moduleFolder, pinnedVersion } from './find.ts';
+import {
+  buildFlags,
+  needsCompiler,
+  patchesOf,
+  programsOf,
+  type Group,
+  type Part,
+  type Program,
+} from './parts.ts';
 import { patchedModule, type PatchedModule } from './patched-module.ts';
 
 interface BuildOptions {
@@ -12,8 +20,25 @@ interface BuildOptions {
   readonly progress: (line: string) => void;
 }
 
+/** Finds or builds the programs of these parts; resolves with their files by name. */
+export async function binaries(
+  parts: readonly Part[],
+  progress: (line: string) => void,
+): Promise<Readonly<Record<string, string>>> {
+  const bin: Record<string, string> = {};
+  const missing: Program[] = [];
+  for (const program of programsOf(parts)) {
+    const found = findProgram(program, process.env, progress);
+    if (found === undefined) missing.push(program);
+    bin[program.name] = found ?? join(cacheFolder(program.group, process.env), 'bin', program.name);
+  }
+  for (const [group, programs] of Map.groupBy(missing, (program) => program.group))
+    await build(group, programs, { env: process.env, progress });
+  return bin;
+}
+
 /** Builds programs of one group into its cache folder; of several runs at once, one builds and the others wait for it. */
-export async function build(
+async function build(
   group: Group,
   programs: readonly Program[],
   { env, progress }: BuildOptions,

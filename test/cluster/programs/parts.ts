@@ -1,6 +1,5 @@
 import { quickPatches } from './kubelet-quick.ts';
 import type { Patch } from './patched-module.ts';
-import { seccompPatches } from './runc.ts';
 
 /** The parts of a test bed. */
 export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'registry' | 'prometheus';
@@ -125,6 +124,19 @@ export function programsOf(parts: readonly Part[]): readonly Program[] {
 export function needsCompiler(group: Group): boolean {
   return group === 'runc';
 }
+
+const seccompFile = 'libcontainer/seccomp/seccomp_unsupported.go';
+
+/** Seccomp profiles in a runc that is built without libseccomp: our own code compiles and loads them. */
+const seccompPatches: readonly Patch[] = [
+  { file: seccompFile, from: '\t"errors"\n', to: '\t"errors"\n\n\t"dustpan.dev/test/runc/filter"\n' },
+  {
+    file: seccompFile,
+    from: '\t\treturn -1, ErrSeccompNotEnabled\n',
+    to: '\t\treturn -1, filter.Load(config)\n',
+  },
+  { file: seccompFile, from: 'const Enabled = false\n', to: 'const Enabled = true\n' },
+];
 
 /** The changes to the published module before it is built. */
 export function patchesOf(group: Group): readonly Patch[] {
