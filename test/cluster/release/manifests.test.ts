@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readManifests } from '../../../scripts/manifests/plain.ts';
+import { render, template, workload } from '../chart/chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { repositoryRoot } from '../repository.ts';
 
@@ -17,8 +18,8 @@ beforeAll(async () => {
 });
 
 /** The same as `npm run manifests`. */
-function make(into: string): void {
-  const script = [join(root, 'scripts/manifests.ts'), `--out=${into}`];
+function make(into: string, ...options: readonly string[]): void {
+  const script = [join(root, 'scripts/manifests.ts'), `--out=${into}`, ...options];
   const { status, stderr } = spawnSync(process.execPath, script, { cwd: root, encoding: 'utf8' });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
 }
@@ -61,7 +62,6 @@ describe('install.yaml', () => {
     const again = mkdtempSync(join(tmpdir(), 'dustpan-manifests-again-'));
     make(again);
     expect(readFileSync(join(again, 'install.yaml'), 'utf8')).toBe(text());
-    rmSync(again, { recursive: true });
     expect(text()).not.toMatch(/helm\.sh|managed-by: Helm/);
   });
 });
@@ -76,4 +76,40 @@ test('every example is accepted and stored as written', async () => {
   }
   const stored = await kubectl('get', 'gcpolicies', '-o', 'jsonpath={.items[*].spec.mode}');
   expect(stored.split(' ')).toEqual(files.map(() => 'DryRun'));
+});
+
+describe('a released chart', () => {
+  const chart = join(out, 'released/chart/dustpan');
+  const released = `sha256:${'a'.repeat(64)}`;
+  const other = `sha256:${'b'.repeat(64)}`;
+
+  beforeAll(() => {
+    // The same as release.yml.
+    make(join(out, 'released'), `--image=r.example.com/o/dustpan@${released}`);
+  });
+
+  test.each([
+    { name: 'as it comes', set: {}, image: `r.example.com/o/dustpan@${released}` },
+    {
+      name: 'of a mirror',
+      set: { 'global.imageRegistry': 'm.example.com' },
+      image: `m.example.com/o/dustpan@${released}`,
+    },
+    { name: 'with a tag', set: { 'image.tag': '9.9.9' }, image: 'r.example.com/o/dustpan:9.9.9' },
+    {
+      name: 'with another digest',
+      set: { 'image.digest': other },
+      image: `r.example.com/o/dustpan@${other}`,
+    },
+  ])('has the image, $name, $image', async ({ set, image }) => {
+    const manifests = await render({ chart, set });
+    for (const kind of ['Deployment', 'DaemonSet'] as const)
+      expect(workload(manifests, kind).spec.template.spec.containers[0].image).toBe(image);
+  });
+
+  test('refuses a tag with a digest', async () => {
+    const { code, stderr } = await template({ chart, set: { 'image.tag': '9.9.9', 'image.digest': other } });
+    expect(code).toBe(1);
+    expect(stderr).toContain('image.tag and image.digest: only one of them can say which image');
+  });
 });
