@@ -1,6 +1,7 @@
 import { PolicySet } from '../../src/api/policy/policy-set.ts';
 import type { EvictionOutcome, PodEvictions } from '../../src/kube/actions/eviction.ts';
-import type { LivePod, LivePolicies, LiveReads, PodName } from '../../src/kube/actions/live-reads.ts';
+import type { LivePod, LivePolicies, LiveReads } from '../../src/kube/actions/live-reads.ts';
+import type { PodName } from '../../src/kube/actions/pod-requests.ts';
 import type { NamespaceFacts } from '../../src/kube/cache/objects.ts';
 
 /** A live pod on node-1. `name` may be `namespace/name`. */

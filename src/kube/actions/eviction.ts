@@ -1,7 +1,7 @@
 import type { V1Eviction } from '@kubernetes/client-node';
 import { ConnectionError } from '../http/connection-errors.ts';
-import type { LivePod, LiveReads, PodName } from './live-reads.ts';
-import { actionTimeoutMs, deletePodRequest, gracePeriod, podPath } from './pod-requests.ts';
+import type { LivePod, LiveReads } from './live-reads.ts';
+import { actionTimeoutMs, deletePodRequest, gracePeriod, podPath, type PodName } from './pod-requests.ts';
 import { ApiError, isConflict, isNotFound, type KubeRequest, type KubeTransport } from '../http/transport.ts';
 import type { OnWire } from '../codec/wire.ts';
 

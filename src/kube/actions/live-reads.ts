@@ -24,7 +24,7 @@ import {
 import { deadlineAfter } from '../../runtime/scheduling/abort.ts';
 import { acceptMetadata } from '../http/media-types.ts';
 import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
-import { actionTimeoutMs, podPath } from './pod-requests.ts';
+import { actionTimeoutMs, podPath, type PodName } from './pod-requests.ts';
 
 export interface LivePolicies {
   readonly policies: PolicySet;
@@ -33,9 +33,7 @@ export interface LivePolicies {
 }
 
 /** The facts of a pod that are verified right before its eviction. */
-export interface LivePod {
-  readonly namespace: string;
-  readonly name: string;
+export interface LivePod extends PodName {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -50,8 +48,6 @@ export interface LivePod {
   /** The annotation by which its owner refuses evictions; undefined = none. */
   readonly doNotDisrupt: string | undefined;
 }
-
-export type PodName = Pick<LivePod, 'namespace' | 'name'>;
 
 /** `unknown`: the API server did not respond, so the pod must count as existing. */
 export type PodState = 'gone' | 'exists' | 'unknown';

@@ -6,7 +6,7 @@ import type { KubeRequest } from '../http/transport.ts';
 /** Deadline of one request about one pod. A shutdown waits for it, so it is shorter than the grace period of our pods. */
 export const actionTimeoutMs = 15_000;
 
-interface PodName {
+export interface PodName {
   readonly namespace: string;
   readonly name: string;
 }

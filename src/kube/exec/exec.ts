@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../runtime/scheduling/clock.ts';
 import { parseJson, statusFromJson } from '../codec/json.ts';
+import { podPath } from '../actions/pod-requests.ts';
 import type { ClusterConnection } from '../auth/credentials.ts';
 import { deadlineAfter, untilAborted } from '../../runtime/scheduling/abort.ts';
 import { connectionError } from '../http/connection-errors.ts';
@@ -94,11 +95,13 @@ async function* messagesOf(
   }
 }
 
-function urlOf(server: string, { namespace, pod, container, command }: ExecTarget): string {
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/exec`;
+const execPath = ({ namespace, pod: name }: ExecTarget): string => `${podPath({ namespace, name })}/exec`;
+
+function urlOf(server: string, target: ExecTarget): string {
+  const { container, command } = target;
   const query = new URLSearchParams({ container, stdout: 'true', stderr: 'true' });
   for (const word of command) query.append('command', word);
-  return `${server.replace(/^http/, 'ws').replace(/\/+$/, '')}${path}?${query.toString()}`;
+  return `${server.replace(/^http/, 'ws').replace(/\/+$/, '')}${execPath(target)}?${query.toString()}`;
 }
 
 /** Rejects if the server refuses the command. */
@@ -109,10 +112,12 @@ const refusal = (socket: WebSocket, target: ExecTarget): Promise<never> =>
     });
   });
 
-async function refusedAs({ namespace, pod }: ExecTarget, response: IncomingMessage): Promise<Error> {
+async function refusedAs(target: ExecTarget, response: IncomingMessage): Promise<Error> {
   const { statusCode: status = 0, headers } = response;
-  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/exec`;
-  return responseError({ method: 'GET', path }, { status, headers, body: await buffer(response) });
+  return responseError(
+    { method: 'GET', path: execPath(target) },
+    { status, headers, body: await buffer(response) },
+  );
 }
 
 interface ExecResult {

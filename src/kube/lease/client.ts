@@ -1,4 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import { podPath } from '../actions/pod-requests.ts';
 import { asObject, parseJson } from '../codec/json.ts';
 import type { HolderPod, Lease } from './record.ts';
 import { isMissing, isNotFound, unless } from '../http/transport.ts';
@@ -31,13 +32,12 @@ export class LeaseClient {
     );
   }
 
-  async isGone({ namespace, name, uid }: HolderPod, signal: AbortSignal): Promise<boolean> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-    const request = { method: 'GET', path, timeoutMs: this.#timeoutMs, retries: 0 } as const;
+  async isGone(pod: HolderPod, signal: AbortSignal): Promise<boolean> {
+    const request = { method: 'GET', path: podPath(pod), timeoutMs: this.#timeoutMs, retries: 0 } as const;
     const found = await unless(isMissing, this.#transport.send(request, signal));
     if (found === undefined) return true;
     const { metadata } = asObject<V1Pod>(parseJson(found.body));
-    return asObject(metadata).uid !== uid;
+    return asObject(metadata).uid !== pod.uid;
   }
 
   /** Creates a new lease or updates a stored one. Rejected with a conflict if it has changed since it was read. */
