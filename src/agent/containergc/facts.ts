@@ -136,7 +136,7 @@ export type ContainerGcTarget =
   JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | OrphanTarget;
 
 /** Why an object is removed, with what neither the object nor the plan shows. */
-export type RemovedBecause =
+type RemovedBecause =
   /** `total`: dead containers on the node. */
   | { readonly reason: 'DeadContainer'; readonly total: number }
   /** The threshold that is crossed, as the policy has it. */

@@ -23,7 +23,7 @@ const tolerableMs = 60_000;
 const maxJumps = 100;
 
 /** Jump of the wall clock between two moments, negative if it was set back; 0 if tolerable or without an earlier moment. */
-export function jumpMs(before: Moment | undefined, now: Moment): number {
+function jumpMs(before: Moment | undefined, now: Moment): number {
   if (before === undefined) return 0;
   const ms = now.wallMs - before.wallMs - (now.monotonicMs - before.monotonicMs);
   return Math.abs(ms) > tolerableMs ? ms : 0;

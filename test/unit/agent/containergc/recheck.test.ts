@@ -13,7 +13,7 @@ import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { podStates } from '../../../../src/agent/containergc/pods.ts';
 import { recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
-import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
+import { inventoryOf, withRemoved } from '../../../../src/agent/containergc/report.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
@@ -183,6 +183,10 @@ test('a pod looks gone although a ready sandbox and a running container without 
   const states = podStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
   expect(states.stateOf('uid-gone')).toBe('LooksGone');
   expect(states.stateOf('')).toBe('LooksGone');
+});
+
+test('a removal by an unknown policy is remembered without its name', () => {
+  expect(withRemoved([], ofGone, 0, now)).toMatchObject([{ id: 'old', reason: 'PodGone', policy: '' }]);
 });
 
 describe('a node', () => {
