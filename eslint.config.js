@@ -129,7 +129,8 @@ export default defineConfig(
   {
     files: ['src/runtime/**'],
     rules: imports({
-      regex: '/(api|gc|kube|cri|containerd|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
+      regex:
+        '/(api|gc|kube|cri|containerd|node|snapshot|agent|controllers|process|evaluation|daemon|commands)/',
       message: 'runtime/ is leaf code.',
     }),
   },
