@@ -50,7 +50,7 @@ export interface UnmatchedEntries {
 }
 
 /** An entry of nodes.imageGC.remove, and how many images that it matches are left. */
-export interface RemoveProgress {
+interface RemoveProgress {
   readonly image: string;
   /** Whether it has matched an image of the node, also one that is removed by now; false also after a restart of the agent. */
   readonly matched: boolean;

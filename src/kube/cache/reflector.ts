@@ -35,7 +35,7 @@ export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly metrics?: ReflectorMetrics;
 }
 
-export interface ReflectorMetrics {
+interface ReflectorMetrics {
   listed(resource: string): void;
   watchStarted(resource: string): void;
   failed(resource: string): void;

@@ -12,7 +12,7 @@ export interface Clock {
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Limits the time of a timer of Node to 24.8 days. */
-export const timerMs = (ms: number): number => Math.min(ms, longestTimerMs);
+const timerMs = (ms: number): number => Math.min(ms, longestTimerMs);
 
 export const systemClock: Clock = {
   now: () => new Date(),
