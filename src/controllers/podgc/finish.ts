@@ -1,12 +1,12 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import { isTerminated, type PodGcFacts } from './facts.ts';
+import type { PodGcFacts } from './facts.ts';
 
 /** Synchronised clocks never differ by more; without it a node half a second ahead would count as broken. */
 const tolerableSkewMs = 60_000;
 
 /** Whether the finish time of a finished pod is unknown or cannot be true, by its status and its writers; `seenAtMs`: when the controller first saw it finished. */
 export const isFinishUnsure = (pod: PodFacts, seenAtMs: number): boolean =>
-  isTerminated(pod) && pod.finishedByMs === undefined && credibleFinish(pod, seenAtMs) === undefined;
+  pod.finishedByMs === undefined && credibleFinish(pod, seenAtMs) === undefined;
 
 /** When a finished pod finished, Unix milliseconds: as reported; where no report can be true, when the API server recorded that it had finished; else when the controller first saw it finished. */
 export function finishedAt(pod: PodFacts, facts: SeenFacts, nowMs: number): number {

@@ -12,7 +12,7 @@ import type { Store } from '../../kube/cache/reflector.ts';
 import { inForceAt, type InForce, type InForceByName } from '../../gc/hold.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
-import { isOf, type PodGcFacts, type PolicyVerdicts } from './facts.ts';
+import { isOf, isTerminated, type PodGcFacts, type PolicyVerdicts } from './facts.ts';
 import { isFinishUnsure } from './finish.ts';
 import { isOnMissing, nodeOf } from './nodes.ts';
 
@@ -93,7 +93,7 @@ export class PodGcMemory {
     this.#observeNodes(pods, nodes, pass);
     const seenAtMs = ({ uid }: PodFacts): number =>
       wallMs - (monotonicMs - (this.#finished.get(uid) ?? monotonicMs));
-    const unsure = pods.filter((pod) => isFinishUnsure(pod, seenAtMs(pod)));
+    const unsure = pods.filter((pod) => isTerminated(pod) && isFinishUnsure(pod, seenAtMs(pod)));
     this.#finished.found(
       unsure.map(({ uid }) => uid),
       monotonicMs,
