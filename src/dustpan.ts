@@ -12,9 +12,7 @@ const program = new Program(
 );
 
 // A bug that no loop caught: one line instead of a dump, and a restart by the supervisor.
-process.on('uncaughtException', (err) => {
-  process.exit(isClosedPipe(err) ? 0 : program.report(err));
-});
+process.on('uncaughtException', (err) => process.exit(isClosedPipe(err) ? 0 : program.report(err)));
 
 // All output is synchronous, so nothing is lost; connections kept alive must not hold the process back.
 // Without an await outside of functions, which an executable (npm run executable) cannot have.

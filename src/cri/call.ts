@@ -57,9 +57,7 @@ export function send<Request, Response>(
       reject(err);
       call.cancel();
     };
-    const forget = onAbort(deadline.signal, () => {
-      fail(deadline.signal.reason);
-    });
+    const forget = onAbort(deadline.signal, () => fail(deadline.signal.reason));
     call.on('data', (message: Response) => {
       try {
         receive(message);

@@ -70,15 +70,9 @@ function testSocket(path: string): Promise<SocketError> {
       socket.destroy();
       resolve(socketError);
     };
-    socket.once('connect', () => {
-      done(undefined);
-    });
-    socket.once('timeout', () => {
-      done(undefined);
-    });
-    socket.once('error', (err) => {
-      done(socketErrorOf('code' in err ? err.code : undefined));
-    });
+    socket.once('connect', () => done(undefined));
+    socket.once('timeout', () => done(undefined));
+    socket.once('error', (err) => done(socketErrorOf('code' in err ? err.code : undefined)));
   });
 }
 

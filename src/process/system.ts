@@ -26,12 +26,8 @@ export const realSystem = (env: System['env'], program: string): System => ({
       return undefined;
     }
   },
-  stdout: (text) => {
-    writeAll(1, text);
-  },
-  stderr: (text) => {
-    writeAll(2, text);
-  },
+  stdout: (text) => writeAll(1, text),
+  stderr: (text) => writeAll(2, text),
 });
 
 /** Loads the function that runs a command; it resolves with the exit code. */

@@ -65,9 +65,7 @@ export async function readList(
     items += 1;
     onItem(item);
   };
-  const onPiece = (): void => {
-    onProgress(file, items);
-  };
+  const onPiece = (): void => onProgress(file, items);
   if (!isYaml(file)) return readJsonList(file, { onItem: counted, onPiece });
   if ((await sizeOf(file)) > maxYamlBytes) throw new InputError(file, '', tooLarge);
   const list = await readWhole(file);

@@ -61,9 +61,7 @@ function checkPod(pod: Field): void {
 
 const listOf = (field: Field): readonly Field[] => (field.isAbsent ? [] : field.list());
 
-const checkUsageOf = (usage: Field): void => {
-  checkMeasured(usage, ['usedBytes', 'inodesUsed']);
-};
+const checkUsageOf = (usage: Field): void => checkMeasured(usage, ['usedBytes', 'inodesUsed']);
 
 /** Checks the time and these numbers of a measurement, which may be absent. */
 function checkMeasured(measured: Field, numbers: readonly string[]): void {

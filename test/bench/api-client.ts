@@ -27,9 +27,7 @@ export function apiClient(cluster: Cluster): ApiClient {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   const authorization = `Bearer ${cluster.token('admin')}`;
   return {
-    close: () => {
-      agent.destroy();
-    },
+    close: () => agent.destroy(),
     send: (method, path, { body, contentType = 'application/json', accept = metadataOnly } = {}) =>
       new Promise((resolve, reject) => {
         const data = body === undefined ? '' : JSON.stringify(body);

@@ -72,9 +72,7 @@ async function main(command: readonly string[]): Promise<number> {
   const jobs = able.map((bed) => jobOf(bed, command));
   const code = await runJobs(jobs, {
     atOnce: jailsAtOnce,
-    log: (line) => {
-      log(`test bed: ${line}`);
-    },
+    log: (line) => log(`test bed: ${line}`),
     print: toStdout,
   });
   return code || Math.max(0, ...refused.map((one) => one ?? 0));

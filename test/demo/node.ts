@@ -153,9 +153,7 @@ export async function startNode(context: Context): Promise<Node> {
   const hasDisk = unmount !== undefined;
   const logs = { pods: path('pods'), containers: path('containers') };
   const cri = await startCriSandbox({ socket: path('cri.sock'), logs, mountpoint: path('images') });
-  context.atEnd(() => {
-    cri.stop();
-  });
+  context.atEnd(() => cri.stop());
   const things = new Things(cri, logs);
   things.makeImages(path('state'), hasDisk);
   things.makePods(uids);

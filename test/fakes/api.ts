@@ -91,9 +91,7 @@ export class FakeApi implements KubeTransport {
       write: (bytes) => {
         if (!stream.deaf) stream.push(bytes);
       },
-      end: () => {
-        stream.end();
-      },
+      end: () => stream.end(),
     });
     try {
       yield* stream.chunks();
@@ -153,9 +151,7 @@ class Stream {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    signal.addEventListener('abort', () => {
-      this.#wake();
-    });
+    signal.addEventListener('abort', () => this.#wake());
   }
 
   push(bytes: Uint8Array): void {

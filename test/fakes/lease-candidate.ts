@@ -143,10 +143,7 @@ export function candidate(
         if (err === undefined) resolve();
         else reject(err);
       };
-      if (obedient)
-        signal.addEventListener('abort', () => {
-          resolve();
-        });
+      if (obedient) signal.addEventListener('abort', () => resolve());
     });
   }, stop.signal);
   return {
@@ -157,12 +154,8 @@ export function candidate(
     statuses,
     slowPaths: () => slowPaths,
     work: () => work,
-    finish: (err) => {
-      finish(err);
-    },
-    stop: () => {
-      stop.abort();
-    },
+    finish: (err) => finish(err),
+    stop: () => stop.abort(),
     outcome,
   };
 }

@@ -26,9 +26,7 @@ export function build(): Built {
   execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: place });
   return {
     main: join(place, 'dist', 'main.js'),
-    remove: () => {
-      rmSync(place, { recursive: true, force: true });
-    },
+    remove: () => rmSync(place, { recursive: true, force: true }),
   };
 }
 
@@ -36,7 +34,5 @@ export function build(): Built {
 export function setup(project: TestProject): () => void {
   const built = build();
   project.provide('main', built.main);
-  return () => {
-    built.remove();
-  };
+  return () => built.remove();
 }

@@ -24,9 +24,7 @@ beforeAll(() => {
   symlinkSync(join(process.cwd(), 'node_modules'), join(stage, 'node_modules'));
 });
 
-afterAll(() => {
-  rmSync(stage, { recursive: true });
-});
+afterAll(() => rmSync(stage, { recursive: true }));
 
 test('the bundle can be built from the files that the Dockerfile copies, and names its revision', () => {
   const runs = first.filter(({ name }) => name === 'RUN').map(({ rest }) => JSON.parse(rest) as string[]);

@@ -47,9 +47,7 @@ function scrape(token?: string): Promise<{ readonly status: number | undefined; 
   return new Promise((resolve, reject) => {
     const options = { ca: material.ca, headers, agent: false };
     get(`https://${address.metrics}/metrics`, options, (response) => {
-      void text(response).then((body) => {
-        resolve({ status: response.statusCode, body });
-      });
+      void text(response).then((body) => resolve({ status: response.statusCode, body }));
     }).on('error', reject);
   });
 }

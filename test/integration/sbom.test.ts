@@ -18,9 +18,7 @@ interface Bom {
 
 test('the SBOM has the packages in the bundle and no other, each with its address, checksum and licence', () => {
   const place = mkdtempSync(join(tmpdir(), 'dustpan-sbom-'));
-  onTestFinished(() => {
-    rmSync(place, { recursive: true });
-  });
+  onTestFinished(() => rmSync(place, { recursive: true }));
   const file = join(place, 'dustpan.cdx.json');
   execFileSync(process.execPath, ['scripts/sbom.ts', `--out=${file}`], { stdio: 'pipe' });
   const bom = JSON.parse(readFileSync(file, 'utf8')) as Bom;

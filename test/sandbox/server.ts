@@ -227,11 +227,7 @@ function send({ api }: Front, response: ServerResponse, result: ApiResponse): vo
     write: (chunk) => {
       if (!response.destroyed) response.write(chunk);
     },
-    end: () => {
-      response.end();
-    },
+    end: () => response.end(),
   });
-  response.once('close', () => {
-    api.forget(watch);
-  });
+  response.once('close', () => api.forget(watch));
 }

@@ -237,9 +237,8 @@ class Remover {
   }
 }
 
-export const recordLateContainer = (removal: ContainerRemoval, reporting: Omit<Reporting, 'unit'>): void => {
+export const recordLateContainer = (removal: ContainerRemoval, reporting: Omit<Reporting, 'unit'>): void =>
   recordLate(removal, fieldsOf(removal), { ...reporting, unit: 'containergc' });
-};
 
 /** Remembers containers and sandboxes that could not be removed, or took too long. */
 export const containerFailures = (): FailureMemory<ContainerRemoval> =>

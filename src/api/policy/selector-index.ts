@@ -37,9 +37,7 @@ export class SelectorIndex {
   constructor(selectors: readonly LabelSelector[]) {
     this.#wantingNothing = new Positions(selectors.length);
     this.#selecting = new Positions(selectors.length);
-    selectors.forEach((selector, at) => {
-      this.#add(selector, { at, wanted: 0, met: 0 });
-    });
+    selectors.forEach((selector, at) => this.#add(selector, { at, wanted: 0, met: 0 }));
   }
 
   /** Returns the positions of the selectors that select an object with these labels. The next call overwrites them. */

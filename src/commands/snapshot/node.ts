@@ -246,8 +246,6 @@ export function usingNode<T>(
         readSummary: (reading) => withKubelet(config, connection, (kubelet) => kubelet.summary(reading)),
       }),
     );
-  const warnOfNode = (problem: string): void => {
-    warn(`node ${name}: ${problem}`);
-  };
+  const warnOfNode = (problem: string): void => warn(`node ${name}: ${problem}`);
   return usingRuntime(config, { transport, warn: warnOfNode }, useWith, signal);
 }

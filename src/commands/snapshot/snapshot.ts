@@ -38,9 +38,7 @@ async function runOnlyNode(
   { kube, system }: { readonly kube: PersonConnection; readonly system: System },
   signal: AbortSignal,
 ): Promise<number> {
-  const warn = (line: string): void => {
-    system.stderr(problemLine(`warning: ${line}`));
-  };
+  const warn = (line: string): void => system.stderr(problemLine(`warning: ${line}`));
   const files: Record<string, unknown> = {};
   const write = (file: string, text: string): Promise<void> => {
     files[basename(file, '.json')] = JSON.parse(text);
@@ -72,9 +70,7 @@ async function writeParts(
     progress.end();
     stderr(problemLine(`warning: ${line}`));
   };
-  const onProgress = (file: string, objects: number): void => {
-    progress.step(`writing ${file}: ${objects}`);
-  };
+  const onProgress = (file: string, objects: number): void => progress.step(`writing ${file}: ${objects}`);
   const pathOf = (file: string): string => directory.pathOf(file);
   try {
     return await usingCluster(config.kube, async ({ transport, connection }) => {

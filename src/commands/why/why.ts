@@ -35,9 +35,7 @@ import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
 export async function runWhy(given: WhyConfig, { stdout, stderr, program }: System): Promise<number> {
   const config = await complete(given);
   const progress = progressOf(config.plan.progress, stderr);
-  const explanation = await explained(config, program, progress).finally(() => {
-    progress.end();
-  });
+  const explanation = await explained(config, program, progress).finally(() => progress.end());
   stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
   return exitCode.ok;
 }

@@ -51,9 +51,7 @@ export async function evictPods(
       giveUpAfter,
       clock: deps.clock,
       steps: [(eviction) => evictor.evict(eviction)],
-      onOutcome: (outcome) => {
-        evictor.record(outcome);
-      },
+      onOutcome: (outcome) => evictor.record(outcome),
     },
     signal,
   );

@@ -168,9 +168,7 @@ export class EvictionController {
       ranked,
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
       wasDeferred: (uid, reason) => this.#memory.triesBefore(uid, reason) > 0,
-      onResult: (target, result) => {
-        this.#memory.add(target, result, momentOf(this.#deps.clock));
-      },
+      onResult: (target, result) => this.#memory.add(target, result, momentOf(this.#deps.clock)),
     };
   }
 

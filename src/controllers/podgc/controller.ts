@@ -184,9 +184,7 @@ export class PodGcController {
         begun,
         failures: this.#failures,
         marked: this.#marked,
-        onNodeFound: (node) => {
-          this.#memory.forgetMissing(node);
-        },
+        onNodeFound: (node) => this.#memory.forgetMissing(node),
       },
       signal,
     );
@@ -209,14 +207,10 @@ export class PodGcController {
   ): Promise<void> {
     const { recorder } = this.#deps;
     const collected = new CollectedByOwner(owners);
-    await inSlices(deleted, (deletion) => {
-      collected.add(deletion);
-    });
+    await inSlices(deleted, (deletion) => collected.add(deletion));
     if (collected.isBacklog)
       for (const [policy, pods] of countByPolicy(deleted)) recorder.record(backlogCollected(policy, pods));
-    await inSlices(collected.groups(), (group) => {
-      recorder.record(podsCollected(group, at));
-    });
+    await inSlices(collected.groups(), (group) => recorder.record(podsCollected(group, at)));
   }
 }
 

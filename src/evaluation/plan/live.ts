@@ -226,9 +226,7 @@ class ClusterReader {
     const given = { ...this.#cluster, needsUsage, notes: this.#notes };
     const own = node === undefined ? [] : [await readThisNode(node, given, this.#signal)];
     if (through === undefined) return { parts: own, unread: [] };
-    const onProgress = (nodes: number): void => {
-      this.#onProgress('nodes, through their agents', nodes);
-    };
+    const onProgress = (nodes: number): void => this.#onProgress('nodes, through their agents', nodes);
     const { parts, unread, notes } = await readThroughAgents(
       through,
       { ...given, onProgress, except: node?.name },

@@ -58,9 +58,7 @@ export const timeOf = (
 
 /** Reads the snapshot or the cluster that the flags name, with the labels that the filter needs; throws UsageError for unusable input. */
 export async function readFacts(config: FactsInputs, progress: Progress): Promise<PlanFacts> {
-  const onProgress: OnProgress = (file, items) => {
-    progress.step(`reading ${basename(file)}: ${items}`);
-  };
+  const onProgress: OnProgress = (file, items) => progress.step(`reading ${basename(file)}: ${items}`);
   try {
     const facts = await factsFrom(config, onProgress);
     checkNamespace(config.filter, facts);

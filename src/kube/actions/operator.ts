@@ -61,9 +61,7 @@ export class PolicyOperator extends Operator {
 
   /** Runs until the signal aborts, and resolves when the last event is handled. */
   async run(signal: AbortSignal): Promise<void> {
-    const forget = onAbort(signal, () => {
-      this.stop();
-    });
+    const forget = onAbort(signal, () => this.stop());
     await this.start();
     await this.#watching;
     await this.#handled;

@@ -86,9 +86,7 @@ export class RereadCredentials implements Credentials {
     const leftMs = sinceMs + patienceMs - this.#clock.monotonicMs();
     if (leftMs <= 0) return;
     const timer = new AbortController();
-    await Promise.race([done, this.#clock.sleep(leftMs, timer.signal)]).finally(() => {
-      timer.abort();
-    });
+    await Promise.race([done, this.#clock.sleep(leftMs, timer.signal)]).finally(() => timer.abort());
   }
 
   #begin(signal: AbortSignal): Reading {

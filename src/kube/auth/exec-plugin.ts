@@ -42,9 +42,7 @@ function outputOf(
     });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    child.on('error', (err) => {
-      reject(signal.aborted ? (signal.reason as Error) : err);
-    });
+    child.on('error', (err) => reject(signal.aborted ? (signal.reason as Error) : err));
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(output);
       else reject(new Error(`the plugin ${command} failed with ${code ?? killedBy}`));

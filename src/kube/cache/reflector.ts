@@ -153,9 +153,7 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     while (!signal.aborted) {
       const round = new AbortController();
       this.#round = round;
-      const forget = onAbort(signal, () => {
-        round.abort(signal.reason);
-      });
+      const forget = onAbort(signal, () => round.abort(signal.reason));
       await this.#listAndWatch(round.signal);
       forget();
       // Here and not in relist(): a list may have been completed in between.
@@ -176,9 +174,7 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   async #list(signal: AbortSignal): Promise<string> {
     const collecting = {
       begin: () => new View<T>(),
-      add: (view: View<T>, item: T) => {
-        view.add(item);
-      },
+      add: (view: View<T>, item: T) => view.add(item),
     };
     const { list, resourceVersion } = await readList(this.#deps, collecting, signal);
     signal.throwIfAborted();

@@ -12,10 +12,7 @@ export type WatchEvent<T> =
 /** Reads the response to a list while it arrives. */
 export async function decodeList<T>(chunks: AsyncIterable<Buffer>, codec: Codec<T>): Promise<Page<T>> {
   const list = new ListDecoder(codec);
-  for await (const chunk of chunks)
-    guarded('list', () => {
-      list.push(chunk);
-    });
+  for await (const chunk of chunks) guarded('list', () => list.push(chunk));
   return guarded('list', () => list.finish());
 }
 

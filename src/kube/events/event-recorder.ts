@@ -131,9 +131,7 @@ export class EventRecorder implements Recorder {
     if (this.#isBusy(series)) return;
     this.#waiting.add(series);
     // Occurrences of the same moment are one request.
-    queueMicrotask(() => {
-      this.#writeWaiting();
-    });
+    queueMicrotask(() => this.#writeWaiting());
   }
 
   #isBusy(series: Series): boolean {
@@ -241,9 +239,7 @@ export class EventRecorder implements Recorder {
     for (const series of this.#series.values()) if (isBehind(series)) this.#enqueue(series);
     this.#writeWaiting();
     const done = new AbortController();
-    const late = this.#deps.clock.sleep(flushMs, done.signal).then(() => {
-      end.abort();
-    });
+    const late = this.#deps.clock.sleep(flushMs, done.signal).then(() => end.abort());
     while (this.#writing.size > 0) await Promise.all(this.#writing.values());
     done.abort();
     await late;

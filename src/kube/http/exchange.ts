@@ -165,9 +165,6 @@ const never = new AbortController().signal;
 /** Waits for the lock. Returns the function that releases it. */
 const acquire = (lock: Mutex): Promise<() => void> =>
   new Promise((acquired) => {
-    const task = (): Promise<void> =>
-      new Promise((release) => {
-        acquired(release);
-      });
+    const task = (): Promise<void> => new Promise((release) => acquired(release));
     void lock.run(task, never);
   });

@@ -112,13 +112,9 @@ export class LeaseElector {
     if (!(await this.#acquire(signal))) return 'released';
     const stop = new AbortController();
     const ended = new AbortController();
-    const forget = onAbort(signal, () => {
-      stop.abort();
-    });
+    const forget = onAbort(signal, () => stop.abort());
     this.#setLeading(true);
-    const work = settle(lead, stop.signal).finally(() => {
-      ended.abort();
-    });
+    const work = settle(lead, stop.signal).finally(() => ended.abort());
     const outcome = await this.#keep(ended.signal);
     stop.abort();
     const failure = await work;
@@ -141,9 +137,7 @@ export class LeaseElector {
   /** Renews until `ended`, also while `lead` stops. `lost`: the deadline has passed or another process has the lease. */
   async #keep(ended: AbortSignal): Promise<LeaseOutcome> {
     const stop = new AbortController();
-    const halt = (): void => {
-      stop.abort();
-    };
+    const halt = (): void => stop.abort();
     const forget = onAbort(ended, halt);
     await Promise.all([
       this.#renew(stop.signal).finally(halt),
@@ -255,9 +249,7 @@ export class LeaseElector {
     this.#renewedAtMs = Number.NEGATIVE_INFINITY;
     const over = new AbortController();
     const done = new AbortController();
-    const deadline = clock.sleep(renewDeadlineMs, done.signal).then(() => {
-      over.abort();
-    });
+    const deadline = clock.sleep(renewDeadlineMs, done.signal).then(() => over.abort());
     while (!over.signal.aborted && !(await this.#tryRelease(over.signal)))
       await clock.sleep(releaseRetryMs, over.signal);
     done.abort();

@@ -16,11 +16,7 @@ export async function within<T>(
   const forget: (() => void)[] = [];
   const aborted = (one: AbortSignal, reason: () => Error): Promise<never> =>
     new Promise((_, reject) => {
-      forget.push(
-        onAbort(one, () => {
-          reject(reason());
-        }),
-      );
+      forget.push(onAbort(one, () => reject(reason())));
     });
   try {
     return await Promise.race([

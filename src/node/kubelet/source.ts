@@ -45,13 +45,9 @@ export class KubeletUsage {
   async usage(signal: AbortSignal): Promise<StorageUsage> {
     const { clock, devices } = this.#options;
     const pods: ReportedPod[] = [];
-    const summary = new JsonItems('pods', (pod) => {
-      pods.push(...reportedPod(parseJson(pod)));
-    });
+    const summary = new JsonItems('pods', (pod) => pods.push(...reportedPod(parseJson(pod))));
     for await (const chunk of this.#read(summaryPath, signal))
-      parsed("the kubelet's response is not JSON", () => {
-        summary.push(chunk);
-      });
+      parsed("the kubelet's response is not JSON", () => summary.push(chunk));
     const reported = { node: nodeOf(summary.rest), pods };
     return usageOf(reported, clock.now().getTime(), (await devices?.(signal)) ?? unknownDevices);
   }

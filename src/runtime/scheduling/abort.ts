@@ -4,9 +4,7 @@ import type { Clock } from './clock.ts';
 /** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts: for waits that cannot be cancelled. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const forget = onAbort(signal, () => {
-      reject(signal.reason as Error);
-    });
+    const forget = onAbort(signal, () => reject(signal.reason as Error));
     promise.then(resolve, reject).finally(forget);
   });
 }
@@ -32,9 +30,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   }
   const callbacks = callbacksOf.get(signal) ?? listen(signal);
   // A new function, as the same callback may be added twice.
-  const once = (): void => {
-    callback();
-  };
+  const once = (): void => callback();
   callbacks.waiting.add(once);
   return () => {
     // Node keeps a signal with listeners alive.

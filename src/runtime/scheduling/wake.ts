@@ -20,9 +20,7 @@ export class Wake {
   async sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (this.#pending || signal.aborted) return;
     const interrupt = new AbortController();
-    const stop = (): void => {
-      interrupt.abort();
-    };
+    const stop = (): void => interrupt.abort();
     this.#interrupt = stop;
     const forget = onAbort(signal, stop);
     await clock.sleep(ms, interrupt.signal);

@@ -53,9 +53,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Liste
   try {
     const server = await createFor(options, closing.signal);
     await listening(server, address);
-    server.on('error', (err) => {
-      options.log.warn({ err, server: options.name }, 'http server error');
-    });
+    server.on('error', (err) => options.log.warn({ err, server: options.name }, 'http server error'));
     return { address: addressOf(server), close: () => close(server, closing) };
   } catch (err) {
     closing.abort();
@@ -71,13 +69,7 @@ async function createFor(options: HttpServerOptions, closing: AbortSignal): Prom
   if (certificate === undefined) return createServer(limits, onRequest);
   const pair = await certificate.read();
   const server = createTlsServer({ ...tlsLimits, ...pair }, onRequest);
-  void certificate.follow(
-    pair,
-    (next) => {
-      server.setSecureContext(next);
-    },
-    closing,
-  );
+  void certificate.follow(pair, (next) => server.setSecureContext(next), closing);
   return server;
 }
 
@@ -100,9 +92,7 @@ function addressOf(server: Server): string {
 function close(server: Server, closing: AbortController): Promise<void> {
   closing.abort();
   return new Promise((resolve) => {
-    server.close(() => {
-      resolve();
-    });
+    server.close(() => resolve());
     server.closeAllConnections();
   });
 }
@@ -113,9 +103,7 @@ async function respond(
   options: HttpServerOptions,
 ): Promise<void> {
   const closed = new AbortController();
-  response.once('close', () => {
-    closed.abort();
-  });
+  response.once('close', () => closed.abort());
   const reply = await replyTo(request, options, closed.signal);
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, {

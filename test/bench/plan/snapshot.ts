@@ -35,9 +35,8 @@ const policy = policyManifest('default', {
 /** Writes a snapshot with this many pods; returns the size of the list of pods in bytes. */
 export async function writeSnapshot(directory: string, form: PodForm, pods: number): Promise<number> {
   mkdirSync(directory);
-  const list = (name: string, items: readonly object[]): void => {
+  const list = (name: string, items: readonly object[]): void =>
     writeFileSync(join(directory, `${name}.json`), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  };
   list('policies', [policy]);
   const nodeNumbers = numbered(nodes, 3).slice(missingNodes);
   list(

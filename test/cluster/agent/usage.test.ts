@@ -103,9 +103,7 @@ test('a minute later the report has what du and df show, without a policy', asyn
 
 test('the disk is full when the report says so, and names who fills it', async () => {
   const filling = new AbortController();
-  onTestFinished(() => {
-    filling.abort();
-  });
+  onTestFinished(() => filling.abort());
   const filled = fill(3, filling.signal);
   const forecast = async () => {
     const { fileSystems: [disk] = [], forecast: text = '' } = await reported();

@@ -7,9 +7,7 @@ import { disk, judgedAlike, statsOf } from './changing-total.ts';
 const mebi = 1024 ** 2;
 const filling = `${disk}/filling`;
 
-afterEach(() => {
-  rmSync(filling, { force: true });
-});
+afterEach(() => rmSync(filling, { force: true }));
 
 test('bytes: while the disk shrinks and grows, as a dataset of ZFS, the kubelet and dustpan evict a pod', async () => {
   await judgedAlike({

@@ -21,9 +21,7 @@ test('inodes of XFS, whose number follows the free bytes: the kubelet and dustpa
       const { bavail, bsize } = statsOf();
       writeFileSync(filling, Buffer.alloc(bavail * bsize - 60 * mebi));
     },
-    change: (second) => {
-      writeFileSync(wavering, Buffer.alloc((second % 8) * mebi));
-    },
+    change: (second) => writeFileSync(wavering, Buffer.alloc((second % 8) * mebi)),
     total: () => statsOf().files,
   });
 }, 900_000);

@@ -39,9 +39,7 @@ const agentArgs = ['--local-storage-period=2s', '--image-gc-period=10s', '--cont
 const fill = { bytes: 24 * mebi, kind: 'random' } as const;
 const unused = ['bed.test/unused:1', 'bed.test/unused:2'].map((ref) => ({ ref, busybox: false, fill }));
 
-const emptied = (): void => {
-  rmSync(filling, { force: true });
-};
+const emptied = (): void => rmSync(filling, { force: true });
 
 afterEach(emptied);
 

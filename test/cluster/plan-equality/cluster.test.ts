@@ -71,10 +71,7 @@ test('the comparison detects what a snapshot loses', async () => {
   });
   await plans.snapshot();
   const plan = await plans.live();
-  const withoutFirst = (file: string) =>
-    plans.edited(file, ({ items }) => {
-      items.shift();
-    });
+  const withoutFirst = (file: string) => plans.edited(file, ({ items }) => items.shift());
   for (const file of ['pods.json', 'nodes.json', 'namespaces.json', 'policies.json', 'nodegcreports.json'])
     expect(await withoutFirst(file), file).not.toEqual(plan);
   for (const file of ['jobs.json', 'replicasets.json'])

@@ -46,9 +46,9 @@ async function build(
   const cache = cacheFolder(group, env);
   const bin = join(cache, 'bin');
   mkdirSync(bin, { recursive: true });
-  const release = await lock(join(cache, 'lock'), () => {
-    progress(`waiting for another run that builds ${group}`);
-  });
+  const release = await lock(join(cache, 'lock'), () =>
+    progress(`waiting for another run that builds ${group}`),
+  );
   try {
     const missing = programs.filter(({ name }) => !existsSync(join(bin, name)));
     if (missing.length > 0) await buildInto(bin, missing, { group, env, progress });
@@ -101,15 +101,11 @@ function hasTests(group: Group): boolean {
 
 async function go(args: readonly string[], into: string, { group, env, progress }: Work): Promise<void> {
   const start = Date.now();
-  const timer = setInterval(() => {
-    progress(`  ${group}: ${seconds(start)} s`);
-  }, 15_000);
+  const timer = setInterval(() => progress(`  ${group}: ${seconds(start)} s`), 15_000);
   const goEnv = { GOWORK: 'off', GOFLAGS: '-buildvcs=false', CGO_ENABLED: needsCompiler(group) ? '1' : '0' };
   const options = { cwd: moduleFolder(group), env: { ...env, ...goEnv, GOBIN: into } };
   const ended = runCommand(['setpriv', '--pdeathsig', 'TERM', 'go', ...args], options);
-  const { code, stdout, stderr } = await ended.finally(() => {
-    clearInterval(timer);
-  });
+  const { code, stdout, stderr } = await ended.finally(() => clearInterval(timer));
   if (code !== 0) throw new Error(`building ${group} by Go failed:\n${`${stdout}${stderr}`.slice(-4_000)}`);
 }
 

@@ -42,9 +42,7 @@ interface Patching {
 /** Copies the required module from Go's cache and patches the copy; disposing the result removes the copy. */
 export async function patchedModule({ folder, module, patches, env }: Patching): Promise<PatchedModule> {
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-patched-'));
-  const remove = (): void => {
-    rmSync(dir, { recursive: true, force: true });
-  };
+  const remove = (): void => rmSync(dir, { recursive: true, force: true });
   try {
     const copy = join(dir, 'module');
     mkdirSync(copy);

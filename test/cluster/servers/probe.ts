@@ -19,8 +19,6 @@ export async function statusOf(url: string, { ca, token }: Access = {}): Promise
       resolve(response.statusCode);
     });
     request.on('timeout', () => request.destroy());
-    request.on('error', () => {
-      resolve(undefined);
-    });
+    request.on('error', () => resolve(undefined));
   });
 }

@@ -28,9 +28,7 @@ const deps = { transport, clock: systemClock, log: silentLogger, random: Math.ra
 /** A running reflector with pages of two; it stops with its test. */
 function reflect<T extends Identified>(resource: Resource<T>): Reflector<T> {
   const stop = new AbortController();
-  onTestFinished(() => {
-    stop.abort();
-  });
+  onTestFinished(() => stop.abort());
   const reflector = new Reflector({ ...deps, resource, pageSize: 2 });
   void reflector.run(stop.signal);
   return reflector;

@@ -33,9 +33,7 @@ afterEach(() => {
 /** A client of its own, closed after the test. */
 function client(options: Partial<Parameters<typeof criRuntime>[0]> = {}): ContainerRuntime {
   const made = criRuntime({ socket: sandbox.socket, ...options });
-  onTestFinished(() => {
-    made.close();
-  });
+  onTestFinished(() => made.close());
   return made;
 }
 

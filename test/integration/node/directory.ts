@@ -9,9 +9,7 @@ export function temporaryDirectory(): (...names: readonly string[]) => string {
   beforeEach(() => {
     base = mkdtempSync(join(tmpdir(), 'dustpan-node-'));
   });
-  afterEach(() => {
-    rmSync(base, { recursive: true, force: true });
-  });
+  afterEach(() => rmSync(base, { recursive: true, force: true }));
   return (...names) => join(base, ...names);
 }
 

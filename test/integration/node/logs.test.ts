@@ -289,9 +289,7 @@ describeOnLinux('a name that is not UTF-8', () => {
   const strange = Buffer.from([0x6c, 0xfc, 0x67]);
   const below = (directory: string, name: Buffer): Buffer =>
     Buffer.concat([Buffer.from(join(directory, '/')), name]);
-  beforeEach(() => {
-    mkdirSync(inPod('main'), { recursive: true });
-  });
+  beforeEach(() => mkdirSync(inPod('main'), { recursive: true }));
 
   test('is removed and counted with its directory', async () => {
     writeFileSync(below(inPod('main'), strange), 'x'.repeat(7));

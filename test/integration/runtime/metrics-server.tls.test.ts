@@ -46,9 +46,7 @@ function get({ ca }: Material, path = '/metrics', headers: Record<string, string
   const [host, port] = (server?.address ?? '').split(':');
   return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
     const sent = request({ host, port, path, ca, headers, agent: false }, (response) => {
-      void text(response).then((body) => {
-        resolve({ status: response.statusCode, body });
-      });
+      void text(response).then((body) => resolve({ status: response.statusCode, body }));
     });
     sent.on('error', reject).end();
   });

@@ -85,9 +85,7 @@ test.each<{ name: string; document: unknown; problem: string | undefined }>([
   { name: 'a list without metadata', document: { items: [] }, problem: undefined },
   { name: 'no object', document: [], problem: undefined },
 ])('$name', ({ document, problem }) => {
-  const check = (): void => {
-    refusePage(new Field('f.json', '', document));
-  };
+  const check = (): void => refusePage(new Field('f.json', '', document));
   if (problem === undefined) expect(check).not.toThrow();
   else expect(check).toThrow(problem);
 });

@@ -101,9 +101,7 @@ export class ApiServer {
 
   #watch(call: Call, form: Form, sink: WatchSink): Watch {
     const watch: Watch = new Watch(call, form, {
-      write: (frame) => {
-        sink.write(frame);
-      },
+      write: (frame) => sink.write(frame),
       end: () => {
         this.#watches.delete(watch);
         sink.end();

@@ -48,9 +48,7 @@ const writers: Readonly<Record<Extract<FieldType, string>, Write>> = {
   string: writeString,
   bool: ({ writer, number }, value) => writer.tag(number, WireType.Varint).bool(value === true),
   int: ({ writer, number }, value) => writer.tag(number, WireType.Varint).int64(Number(value)),
-  time: (slot, value) => {
-    writeNested(slot, timeOf(asText(value)), timeFields);
-  },
+  time: (slot, value) => writeNested(slot, timeOf(asText(value)), timeFields),
   stringMap: writeMap,
   quantity: writeQuantity,
   rawJson: (slot, value) => {

@@ -43,9 +43,7 @@ export class Watch {
     if (revision === 0)
       for (const object of collection.sorted()) if (this.#matches(object)) this.#send('ADDED', object);
     for (const change of changes) this.#sendChange(change);
-    this.#unsubscribe = collection.subscribe((change) => {
-      this.#sendChange(change);
-    });
+    this.#unsubscribe = collection.subscribe((change) => this.#sendChange(change));
     this.#startTimers();
   }
 
@@ -90,12 +88,8 @@ export class Watch {
 
   #startTimers(): void {
     const seconds = Number(this.#call.query.get('timeoutSeconds') ?? defaultTimeoutSeconds);
-    const close = (): void => {
-      this.close();
-    };
-    const mark = (): void => {
-      this.bookmark();
-    };
+    const close = (): void => this.close();
+    const mark = (): void => this.bookmark();
     this.#timers.push(setTimeout(close, seconds * 1000), setInterval(mark, bookmarkIntervalMs));
   }
 }

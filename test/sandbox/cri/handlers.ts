@@ -45,12 +45,9 @@ function unaryHandler(
     const fault = faults.take(call);
     if (fault?.kind === 'hang') return;
     withFault(() => serve(request as never), fault).then(
-      (response) => {
-        respond(null, response ?? {});
-      },
-      (err: unknown) => {
-        respond(err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
-      },
+      (response) => respond(null, response ?? {}),
+      (err: unknown) =>
+        respond(err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) }),
     );
   };
 }
@@ -70,9 +67,9 @@ function streamHandler(
         for (const message of messages as Iterable<unknown>) stream.write(message);
         stream.end();
       })
-      .catch((err: unknown) => {
-        stream.emit('error', err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
-      });
+      .catch((err: unknown) =>
+        stream.emit('error', err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) }),
+      );
   };
 }
 

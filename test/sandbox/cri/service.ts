@@ -83,9 +83,7 @@ export function imageMethods(runtime: SimulatedRuntime): Methods {
       if (found === undefined) return {};
       return { image: wireImage(found), info: verbose === true ? imageInfo(found) : {} };
     },
-    RemoveImage: ({ image }: OfImage) => {
-      runtime.removeImage(image?.image ?? '');
-    },
+    RemoveImage: ({ image }: OfImage) => runtime.removeImage(image?.image ?? ''),
     ImageFsInfo: () => wireFileSystems(runtime),
   };
 }
@@ -109,12 +107,8 @@ function sandboxMethods(runtime: SimulatedRuntime): Methods {
       const { id } = pods.run({ ...metadata, logDirectory, labels, annotations, runtimeHandler });
       return { podSandboxId: id };
     },
-    StopPodSandbox: ({ podSandboxId }: OfSandbox) => {
-      pods.stopSandbox(podSandboxId);
-    },
-    RemovePodSandbox: ({ podSandboxId }: OfSandbox) => {
-      pods.removeSandbox(podSandboxId);
-    },
+    StopPodSandbox: ({ podSandboxId }: OfSandbox) => pods.stopSandbox(podSandboxId),
+    RemovePodSandbox: ({ podSandboxId }: OfSandbox) => pods.removeSandbox(podSandboxId),
     PodSandboxStatus: ({ podSandboxId }: OfSandbox) => ({ status: wireSandbox(pods.sandbox(podSandboxId)) }),
     ListPodSandbox: () => ({ items: runtime.sandboxes.map(wireSandbox) }),
   };
@@ -136,15 +130,9 @@ function containerMethods(runtime: SimulatedRuntime): Methods {
       });
       return { containerId: id };
     },
-    StartContainer: ({ containerId }: OfContainer) => {
-      pods.start(containerId);
-    },
-    StopContainer: ({ containerId }: OfContainer) => {
-      pods.stop(containerId);
-    },
-    RemoveContainer: ({ containerId }: OfContainer) => {
-      pods.remove(containerId);
-    },
+    StartContainer: ({ containerId }: OfContainer) => pods.start(containerId),
+    StopContainer: ({ containerId }: OfContainer) => pods.stop(containerId),
+    RemoveContainer: ({ containerId }: OfContainer) => pods.remove(containerId),
     ListContainers: () => ({
       containers: runtime.containers.map((container) => wireContainer(container, runtime)),
     }),

@@ -67,9 +67,9 @@ class Sandbox implements KubeletSandbox {
     this.certificate = certify([`DNS:${nodeName}`]);
     const { chain: cert, key } = this.certificate;
     // Like a real kubelet, keeps idle connections for longer than any pause of the agent.
-    this.#server = createServer({ cert, key, keepAliveTimeout: 120_000 }, (request, response) => {
-      this.#respond(request, response);
-    });
+    this.#server = createServer({ cert, key, keepAliveTimeout: 120_000 }, (request, response) =>
+      this.#respond(request, response),
+    );
     this.#server.on('connection', () => (this.connections += 1));
   }
 
@@ -121,9 +121,9 @@ class Sandbox implements KubeletSandbox {
         response.writeHead(200).end(fault.text);
         return;
       case 'cut':
-        response.writeHead(200, { 'content-length': '100000' }).write(this.#summary().slice(0, 100), () => {
-          response.destroy();
-        });
+        response
+          .writeHead(200, { 'content-length': '100000' })
+          .write(this.#summary().slice(0, 100), () => response.destroy());
         return;
       case 'hang':
     }

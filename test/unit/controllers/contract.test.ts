@@ -87,9 +87,7 @@ const units = {
       clock: made.clock,
       facts: () => ({ policies, pods: [...cluster.pods.values()], nodes: [listed] }),
       pass: () => made.pass(stop.signal),
-      stop: () => {
-        stop.abort();
-      },
+      stop: () => stop.abort(),
       blind: () => (made.policies.synced = false),
       skew: (clockSkewMs) => (cluster.policies = () => Promise.resolve(livePolicies({ clockSkewMs }))),
       atRemoval: (change) => {

@@ -16,9 +16,9 @@ import * as wire from '../../../src/cri/gen/cri.ts';
 test('a runtime whose status has no condition RuntimeReady is not ready', () => {
   const status = { conditions: [{ type: 'NetworkReady', status: true }] };
   for (const response of [{ status }, {}])
-    expect(() => {
-      assertReady(wire.StatusResponse.fromPartial(response));
-    }).toThrow(new NotReady('its status has no condition RuntimeReady'));
+    expect(() => assertReady(wire.StatusResponse.fromPartial(response))).toThrow(
+      new NotReady('its status has no condition RuntimeReady'),
+    );
 });
 
 test.each(['{"sandboxImage":""}', '{"sandboxImage":3}', 'not JSON'])(

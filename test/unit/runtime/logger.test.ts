@@ -14,9 +14,7 @@ function linesOf(writeTo: (log: Logger) => void, options: Partial<LoggerOptions>
 }
 
 const fieldsOf = (fields: object): object => {
-  const [line = ''] = linesOf((log) => {
-    log.info(fields, 'm');
-  });
+  const [line = ''] = linesOf((log) => log.info(fields, 'm'));
   const parsed: unknown = JSON.parse(line);
   return typeof parsed === 'object' && parsed !== null ? parsed : {};
 };
@@ -44,9 +42,7 @@ describe('json lines', () => {
 
   test('the error is last, in one line with its causes', () => {
     const err = new Error('listing pods', { cause: new Error('connect ECONNREFUSED') });
-    const [line = ''] = linesOf((log) => {
-      log.error({ err, loop: 'podgc' }, 'pass failed');
-    });
+    const [line = ''] = linesOf((log) => log.error({ err, loop: 'podgc' }, 'pass failed'));
     expect(line).toMatch(/"loop":"podgc","err":"listing pods: connect ECONNREFUSED"}$/);
   });
 
@@ -95,9 +91,7 @@ describe('text lines', () => {
     ],
     ['a key', { 'a\u009b b': 1 }, String.raw`"a\u009b b"=1`],
   ])('%s', (_name, fields, expected) => {
-    const write = (log: Logger): void => {
-      log.named('podgc').info(fields, 'deleting pod');
-    };
+    const write = (log: Logger): void => log.named('podgc').info(fields, 'deleting pod');
     const line = `${ts} INFO  podgc: deleting pod ${expected}`.trimEnd();
     expect(linesOf(write, { format: 'text' })).toEqual([line]);
   });
@@ -107,9 +101,7 @@ describe.each(['json', 'text'] as const)('a line as %s', (format) => {
   const lineOf = (text: string): string => {
     const err = new Error(text, { cause: new Error(text) });
     const fields = { [`k${text}`]: text, pod: { namespace: text, name: text }, list: [text], err };
-    const write = (log: Logger): void => {
-      log.named(text).error(fields, text);
-    };
+    const write = (log: Logger): void => log.named(text).error(fields, text);
     const lines = linesOf(write, { format, verbosity: 5 });
     expect(lines).toHaveLength(1);
     return lines[0] ?? '';

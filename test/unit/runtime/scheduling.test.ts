@@ -65,9 +65,7 @@ describe('loop', () => {
   test('a pass that a shutdown interrupts is not a failure and has no result', async () => {
     const untilAborted: Task = (signal) =>
       new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => {
-          reject(new DOMException('aborted', 'AbortError'));
-        });
+        signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
       });
     const { stop, done, log, results } = await running(untilAborted);
     stop.abort();

@@ -84,9 +84,7 @@ test.each(['22.20.0', '23.11.1', '24.4.1'])(
     const installed = join(dirname(built.main), '../node_modules/.bin/node');
     expect(onNode(version)).toEqual(tooOld(version, `run ${installed}, which npm ci installed, or install`));
     const elsewhere = mkdtempSync(join(tmpdir(), 'dustpan-main-'));
-    onTestFinished(() => {
-      rmSync(elsewhere, { recursive: true });
-    });
+    onTestFinished(() => rmSync(elsewhere, { recursive: true }));
     const main = join(elsewhere, 'main.mjs');
     copyFileSync(built.main, main);
     expect(onNode(version, main)).toEqual(tooOld(version, 'install'));

@@ -40,9 +40,7 @@ beforeAll(() => {
   writeFileSync(join(place, 'package.json'), '{"private": true}');
   npm(['install', join(source, tarball)], place);
 });
-afterAll(() => {
-  rmSync(source, { recursive: true });
-});
+afterAll(() => rmSync(source, { recursive: true }));
 
 const run = (program: string, ...args: readonly string[]): string =>
   execFileSync(process.execPath, [join(place, 'node_modules', '.bin', program), ...args], {

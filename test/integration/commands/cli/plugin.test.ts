@@ -19,9 +19,7 @@ beforeAll(() => {
   execFileSync(process.execPath, ['scripts/executable.ts', `--out=${place}`], { stdio: 'pipe' });
 });
 
-afterAll(() => {
-  rmSync(place, { recursive: true });
-});
+afterAll(() => rmSync(place, { recursive: true }));
 
 /** Runs the script of `npm run plugin`. */
 function makeManifest(...args: readonly string[]) {

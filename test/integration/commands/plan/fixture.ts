@@ -29,12 +29,8 @@ export async function planned(args: readonly string[]): Promise<PlanDocument> {
 /** A folder with the input of a plan: an empty one for each test, or a copy of this example. */
 export function inputOfEachTest(example?: string): InputFolder {
   const input = new InputFolder();
-  beforeEach(() => {
-    input.use(example);
-  });
-  afterEach(() => {
-    input.remove();
-  });
+  beforeEach(() => input.use(example));
+  afterEach(() => input.remove());
   return input;
 }
 

@@ -130,9 +130,7 @@ describe('on a node', () => {
     ['governed', () => undefined, ['Image Age', 'Image Pinned', 'Image InUse', 'Pod ephemeralpodfs.limit']],
     [
       'not governed',
-      () => {
-        fixture.api.store.delete('GCPolicy', 'default');
-      },
+      () => fixture.api.store.delete('GCPolicy', 'default'),
       ['Image NoPolicy', 'Container NoPolicy', 'LogDirectory NoPolicy'],
     ],
   ])('the plan of the snapshot equals the plan of the node, %s', async (_, change, reasons) => {
@@ -204,9 +202,8 @@ describe('on a node', () => {
     const status = { nodeInfo: { containerRuntimeVersion: 'cri-o://1.34.0' } };
     fixture.api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName }, status });
   };
-  const withoutItsPods = (): void => {
+  const withoutItsPods = (): void =>
     fixture.apiPod('web', { uid: 'uid-elsewhere', image: app, phase: 'Running' });
-  };
 
   test.each([
     ['snapshot', ofAnotherType, () => ['snapshot', fixture.directory, ...snapshotOptions()]],

@@ -71,23 +71,19 @@ export async function startTransport(
 
 export const ok =
   (json: unknown = { kind: 'Ok' }): Respond =>
-  (response) => {
+  (response) =>
     response.setHeader('content-type', 'application/json').end(JSON.stringify(json));
-  };
 
 export const refuse =
   (status: number, body = '', headers: Record<string, string> = {}): Respond =>
-  (response) => {
+  (response) =>
     response.writeHead(status, headers).end(body);
-  };
 
 /** Never responds. */
 export const hang: Respond = () => undefined;
 
 /** Closes the connection without a response. */
-export const reset: Respond = (_, request) => {
-  request.socket.resetAndDestroy();
-};
+export const reset: Respond = (_, request) => request.socket.resetAndDestroy();
 
 /** A metav1.Status as JSON. */
 export const statusJson = (message: string, reason: string, details?: object): string =>

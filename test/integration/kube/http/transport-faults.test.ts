@@ -13,9 +13,8 @@ import {
   type Respond,
 } from './start-transport.ts';
 
-const half: Respond = (response) => {
+const half: Respond = (response) =>
   response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
-};
 
 const hungCredentials = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
 const reason = new Error('stop it');
@@ -97,9 +96,9 @@ describe('an idle connection that the server has closed', () => {
   });
 
   test('may deliver an unrequested response, which is discarded', async () => {
-    const { transport, seen } = await startTransport((response, request) => {
-      ok({ path: request.url })(response, request);
-    });
+    const { transport, seen } = await startTransport((response, request) =>
+      ok({ path: request.url })(response, request),
+    );
     await transport.send(get, never);
     const late = 'HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n';
     await new Promise((sent) => seen[0]?.socket.write(late, sent));
@@ -111,9 +110,7 @@ describe('an idle connection that the server has closed', () => {
   test('is replaced by a new one, not by another idle one, which the server may have closed too', async () => {
     const waiting: (() => void)[] = [];
     const together: Respond = (response, request) => {
-      waiting.push(() => {
-        ok()(response, request);
-      });
+      waiting.push(() => ok()(response, request));
       if (waiting.length === 2) for (const respond of waiting) respond();
     };
     const { seen, connections, transport } = await startTransport([together, together, reset, ok()]);
@@ -148,9 +145,7 @@ describe('deadline and abort', () => {
     );
     const stop = new AbortController();
     const sending = transport.send(request, AbortSignal.any([stop.signal]));
-    setImmediate(() => {
-      stop.abort(reason);
-    });
+    setImmediate(() => stop.abort(reason));
     await expect(sending).rejects.toBe(reason);
   });
 
@@ -223,9 +218,9 @@ test('a stream throws the rejection of the server', async () => {
 });
 
 test('a stream throws if the connection breaks', async () => {
-  const { transport, url } = await startTransport((response) => {
-    response.write('one', () => response.socket?.destroy());
-  });
+  const { transport, url } = await startTransport((response) =>
+    response.write('one', () => response.socket?.destroy()),
+  );
   await expect(collect(transport.stream(get, never))).rejects.toThrow(`cannot reach the API server ${url}`);
 });
 

@@ -24,9 +24,7 @@ afterAll(() => rm(dir, { recursive: true }));
 
 function connect(endpoint: Endpoint, auth = tokenCredentials('t')): HttpTransport {
   const transport = createTransport({ endpoint, auth, clock });
-  onTestFinished(() => {
-    transport.close();
-  });
+  onTestFinished(() => transport.close());
   return transport;
 }
 

@@ -136,9 +136,7 @@ test('a removal that fails during the shutdown is logged and counted', async () 
   const node = nodeWithPod(...attempts(2));
   const abort = new AbortController();
   node.runtime.fail('removeContainer');
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    abort.abort();
-  });
+  changeAt(node.runtime, 'removeContainer', 1, () => abort.abort());
   await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(node.warnings).toHaveLength(1);
   expect(await node.registry.metrics()).toContain(

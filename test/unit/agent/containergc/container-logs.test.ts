@@ -105,9 +105,7 @@ test.each<Row>([
       (it) => `${it} ContainersUnknown`,
     ),
   },
-])('rotated logs $name', (row) => {
-  checkRow({ ...row, policy: { logs: logsRule(none) } });
-});
+])('rotated logs $name', (row) => checkRow({ ...row, policy: { logs: logsRule(none) } }));
 
 const running = (number: number) => container('live', { attempt: number });
 /** As after three times RestartAllContainers. */
@@ -184,9 +182,9 @@ describe('logs of attempts that the runtime no longer has', () => {
       [0],
       { policy: tenMinutes },
     ],
-  ])('%s', (_, node, removed, rest) => {
-    checkRow({ node, removed: removed.map((number) => `pods/${dir}/${number}.log ContainerGone`), ...rest });
-  });
+  ])('%s', (_, node, removed, rest) =>
+    checkRow({ node, removed: removed.map((number) => `pods/${dir}/${number}.log ContainerGone`), ...rest }),
+  );
 
   test('are kept for the minimum age while the clock is unsure, and longer after it jumped', () => {
     const { removals, kept } = planOf({ ...restarted, clockUnsure: true }, { minimumAgeMs: 60_000 });

@@ -65,9 +65,7 @@ test.each<readonly [string, (node: Node) => unknown]>([
 ])('nothing is removed when during a pass %s', async (_, change) => {
   const node = nodeWithGonePod();
   await node.pass();
-  changeAt(node.runtime, 'listContainers', 2, () => {
-    change(node);
-  });
+  changeAt(node.runtime, 'listContainers', 2, () => change(node));
   await node.pass();
   expect(node.changes).toEqual([]);
 });

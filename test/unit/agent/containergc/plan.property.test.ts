@@ -39,9 +39,8 @@ function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFact
 }
 
 /** A property of every world. */
-const holds = (check: (seen: ContainerGcFacts, policy: ContainerGcPolicy) => void) => (): void => {
+const holds = (check: (seen: ContainerGcFacts, policy: ContainerGcPolicy) => void) => (): void =>
   fc.assert(fc.property(facts, policies, check), worlds);
-};
 
 test(
   'a running container, one that the kubelet did not create and one of a static pod are never removed',

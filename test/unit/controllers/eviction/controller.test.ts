@@ -120,9 +120,7 @@ test.each<Change & { readonly result: 'waiting' | undefined }>([
   },
   {
     name: 'no report requests anything',
-    change: (env) => {
-      env.nodeReports.items.clear();
-    },
+    change: (env) => env.nodeReports.items.clear(),
     result: undefined,
   },
 ])('the result of a pass is $result while $name', async ({ change, result }) => {
@@ -227,15 +225,11 @@ describe('keeps the pod if, while it is read,', () => {
     {
       name: 'its measurement becomes stale',
       reason: 'RequestStale',
-      change: (env) => {
-        env.clock.advance(6 * 60_000);
-      },
+      change: (env) => env.clock.advance(6 * 60_000),
     },
   ])('$name', async ({ change, reason }) => {
     const env = new EvictionEnvironment(livePod('a'));
-    env.evictions.onRequest = () => {
-      change(env);
-    };
+    env.evictions.onRequest = () => change(env);
     await env.pass();
     expect(env.evictions.requests).toEqual(['get a']);
     expect(env.recorder.events).toEqual([]);

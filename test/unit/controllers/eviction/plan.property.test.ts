@@ -182,9 +182,7 @@ const evictions = (seen: EvictionFacts, given: Policies) =>
   decide(seen, given).flatMap((one) => (one.verdict === 'Evict' ? [one] : []));
 /** A test that this holds in random clusters, each under random policies. */
 function testClusters(title: string, check: (seen: EvictionFacts, given: Policies) => void): void {
-  test(title, () => {
-    fc.assert(fc.property(facts, policies, check), worlds);
-  });
+  test(title, () => fc.assert(fc.property(facts, policies, check), worlds));
 }
 
 const lineOf = (one: EvictionDecision): string =>

@@ -265,9 +265,7 @@ export function inEachCluster(
 
 /** A test that this holds in random clusters, each under random policies. */
 export function testClusters(title: string, check: (seen: Seen, how: Given) => void): void {
-  test(title, () => {
-    inEachCluster(check);
-  });
+  test(title, () => inEachCluster(check));
 }
 
 /** With other rules for pods in each policy. */

@@ -135,15 +135,11 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; ke
   { name: 'a lost lease', change: (all) => (all.leads = false), stale: 0 },
   {
     name: 'a minute since the plan',
-    change: ({ made }) => {
-      made.clock.advance(60_000);
-    },
+    change: ({ made }) => made.clock.advance(60_000),
   },
   {
     name: 'a clock that is set back',
-    change: ({ made }) => {
-      made.clock.stepWall(-3_600_000);
-    },
+    change: ({ made }) => made.clock.stepWall(-3_600_000),
   },
 ])('not one more request begins after $name in the middle of a pass', async ({ change, stale = 1, kept }) => {
   const namespaces = {
@@ -159,9 +155,7 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; ke
     onStale: () => (staleCount += 1),
   });
   const all: Switches = { made, leads: true, namespaces };
-  const sent = inTheMiddle(made, () => {
-    change(all);
-  });
+  const sent = inTheMiddle(made, () => change(all));
   await made.pass();
   expect(sent()).toBeGreaterThanOrEqual(100);
   expect(made.cluster.requests).toHaveLength(sent());
@@ -240,9 +234,8 @@ describe('pods that cannot be deleted', () => {
   const denial = (status: number): ApiError =>
     new ApiError('admission webhook "guard" denied it', { status, isStatus: true, retryAfterMs: 30_000 });
   /** Responds with this status to each request about the first pods. */
-  const guard = ({ cluster }: Environment, count: number, status: number): void => {
+  const guard = ({ cluster }: Environment, count: number, status: number): void =>
     cluster.fault((_, name) => (Number(name.slice(1)) < count ? denial(status) : undefined));
-  };
 
   test.each([403, 429])(
     'because a webhook denies with %i: all others are deleted in the same pass',

@@ -230,9 +230,9 @@ const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
 
 test.each(thresholds)('threshold: $name', checkRow);
 test.each(held)('pods that cannot be deleted: $name', checkRow);
-test.each(owners)('keepPerOwner: $name', (row) => {
-  checkRow({ policies: [expireButOne], owners: knownOwners, ...row });
-});
+test.each(owners)('keepPerOwner: $name', (row) =>
+  checkRow({ policies: [expireButOne], owners: knownOwners, ...row }),
+);
 
 const minute = 60_000;
 const hour = 60 * minute;

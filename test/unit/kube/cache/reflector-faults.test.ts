@@ -10,9 +10,7 @@ import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } fr
 const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
 
 describe('faults', () => {
-  const inStream = (api: FakeApi): void => {
-    api.sendError(410, 'Expired');
-  };
+  const inStream = (api: FakeApi): void => api.sendError(410, 'Expired');
   const asResponse = (api: FakeApi): void => {
     api.fail('watch', gone);
     api.endWatches();
@@ -177,9 +175,7 @@ describe('a silent watch', () => {
     clock.advance(50_000);
     api.server.bookmark();
     await settled();
-    api.silently(() => {
-      api.objects.delete('Pod', 'a', 'a');
-    });
+    api.silently(() => api.objects.delete('Pod', 'a', 'a'));
     clock.advance(109_999);
     await settled();
     expect(reflector.state).toBe('synced');

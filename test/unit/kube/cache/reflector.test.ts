@@ -139,9 +139,7 @@ describe('a kind that is not installed', () => {
       onChange: () => sizes.push(reflector.items.size),
     });
     const stop = new AbortController();
-    onTestFinished(() => {
-      stop.abort();
-    });
+    onTestFinished(() => stop.abort());
     void reflector.run(stop.signal);
     await until(() => reflector.state === 'missing');
     expect(stateOf(reflector)).toMatchObject({

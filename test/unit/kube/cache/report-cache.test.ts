@@ -17,9 +17,7 @@ const report = {
 
 function startCache(api: FakeApi, onRelist: () => void = () => undefined): ReportCache {
   const stop = new AbortController();
-  onTestFinished(() => {
-    stop.abort();
-  });
+  onTestFinished(() => stop.abort());
   const cache = new ReportCache(
     (keepsUsage) =>
       new Reflector({

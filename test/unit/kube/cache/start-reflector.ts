@@ -30,9 +30,7 @@ interface Started {
 export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = {}): Started {
   const clock = new ManualClock();
   const stop = new AbortController();
-  onTestFinished(() => {
-    stop.abort();
-  });
+  onTestFinished(() => stop.abort());
   const changes: (readonly string[])[] = [];
   const reflector = new Reflector<PodFacts>({
     transport: api,
@@ -40,9 +38,7 @@ export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = 
     log: silentLogger,
     random: () => 0,
     resource: podsResource({ labelKeys: () => 'all' }),
-    onChange: () => {
-      changes.push(names(reflector));
-    },
+    onChange: () => changes.push(names(reflector)),
     pageSize: 2,
     ...options,
   });

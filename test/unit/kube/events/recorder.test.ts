@@ -24,9 +24,8 @@ test('each occasion has its own Event, and is not written', async () => {
 
 test('beyond the limit of new Events of an object, an occasion counts in the latest one that it may join', async () => {
   const { recorder, server, dropped } = recording();
-  const record = (occasion: number): void => {
+  const record = (occasion: number): void =>
     recorder.record({ ...webEvent(), occasion: String(occasion), joins: true });
-  };
   for (let pass = 0; pass < 27; pass += 1) record(pass);
   await settled();
   expect(server.events).toHaveLength(25);
@@ -42,9 +41,8 @@ test('an Event joins no Event that could not be written', async () => {
   server.before = () => {
     throw new ApiError('forbidden', { status: 403 });
   };
-  const record = (occasion: number): void => {
+  const record = (occasion: number): void =>
     recorder.record({ ...webEvent(), occasion: String(occasion), joins: true });
-  };
   for (let pass = 0; pass < 25; pass += 1) record(pass);
   await settled();
   record(25);

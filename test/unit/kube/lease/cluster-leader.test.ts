@@ -45,9 +45,7 @@ class Cluster {
     const outcome = leader.run(async (signal) => {
       isActing = true;
       await new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => {
-          resolve();
-        });
+        signal.addEventListener('abort', () => resolve());
       });
       isActing = false;
     }, stop.signal);
@@ -75,9 +73,7 @@ class Cluster {
     const outcome = elector.run(
       (signal) =>
         new Promise((resolve) => {
-          signal.addEventListener('abort', () => {
-            resolve();
-          });
+          signal.addEventListener('abort', () => resolve());
         }),
       stop.signal,
     );
