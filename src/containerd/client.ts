@@ -1,13 +1,18 @@
 import { CriConnection, type CriCall, type OnCall } from '../cri/connection.ts';
-import { isUnimplemented } from '../cri/failure.ts';
+import { isNotFound, isUnimplemented } from '../cri/failure.ts';
 import { RuntimeError } from '../cri/runtime.ts';
 import { ContainersDefinition as containers, type ListContainerMessage } from './gen/containers.ts';
 import { ContentDefinition as content, type Info as BlobInfo, type Status } from './gen/content.ts';
 import { ImagesDefinition as images, type Image } from './gen/images.ts';
 import { IntrospectionDefinition as introspection } from './gen/introspection.ts';
-import { LeasesDefinition as leases } from './gen/leases.ts';
+import { LeasesDefinition as leases, type ListResourcesResponse, type ListResponse } from './gen/leases.ts';
 import { NamespacesDefinition as namespaces } from './gen/namespaces.ts';
-import { Kind, SnapshotsDefinition as snapshots, type Info as SnapshotInfo } from './gen/snapshots.ts';
+import {
+  Kind,
+  SnapshotsDefinition as snapshots,
+  type Info as SnapshotInfo,
+  type UsageResponse,
+} from './gen/snapshots.ts';
 import type { Timestamp } from './gen/time.ts';
 import type {
   Blob,
@@ -144,18 +149,30 @@ class Calls {
 
 const all = { filters: [] };
 
+/** A lease that ends meanwhile keeps nothing. */
 async function readLeases(calls: Calls): Promise<readonly Lease[]> {
   const found: Lease[] = [];
-  for (const { id, createdAt, labels } of await calls.list(
-    [leases, leases.methods.list, (page) => page.leases],
-    all,
-  )) {
-    const resources = await calls.list([leases, leases.methods.listResources, (page) => page.resources], {
-      id,
-    });
-    found.push({ id, createdAtSeconds: secondsOf(createdAt), labels: gcLabels(labels), resources });
+  const list = [leases, leases.methods.list, (page: ListResponse) => page.leases] as const;
+  const resourcesOf = [
+    leases,
+    leases.methods.listResources,
+    (page: ListResourcesResponse) => page.resources,
+  ] as const;
+  for (const { id, createdAt, labels } of await calls.list(list, all)) {
+    const resources = await orGone(calls.list(resourcesOf, { id }));
+    if (resources !== 'gone')
+      found.push({ id, createdAtSeconds: secondsOf(createdAt), labels: gcLabels(labels), resources });
   }
   return found;
+}
+
+async function orGone<T>(reading: Promise<T>): Promise<T | 'gone'> {
+  try {
+    return await reading;
+  } catch (err) {
+    if (err instanceof RuntimeError && isNotFound(err.cause)) return 'gone';
+    throw err;
+  }
 }
 
 /** containerd has no call for the sizes of all snapshots: it answers for each, from its database. */
@@ -182,7 +199,7 @@ async function readSnapshots(
 
 /** Unknown: it was removed meanwhile, or this snapshotter does not measure. The next read asks again. */
 async function usageOf(calls: Calls, snapshotter: string, key: string): Promise<number | 'unknown'> {
-  const usage = [snapshots, snapshots.methods.usage, ({ size }: { size: number }) => [size]] as const;
+  const usage = [snapshots, snapshots.methods.usage, ({ size }: UsageResponse) => [size]] as const;
   try {
     const [sizeBytes] = await calls.list(usage, { snapshotter, key });
     return sizeBytes ?? 'unknown';

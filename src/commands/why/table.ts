@@ -3,7 +3,12 @@ import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 import { ageText, shortId, wrapped } from '../../process/table.ts';
-import type { Explanation, ExplanationDocument, ImageUser } from '../../evaluation/why/explain.ts';
+import type {
+  Explanation,
+  ExplanationDocument,
+  ImageOnDisk,
+  ImageUser,
+} from '../../evaluation/why/explain.ts';
 import type { StuckView } from '../../evaluation/plan/stuck.ts';
 import type { NodeView } from '../../evaluation/why/node.ts';
 import type { Removal } from '../../evaluation/why/removed.ts';
@@ -67,8 +72,17 @@ function section(explanation: Explanation, { subject, nowMs, idle, width }: Sect
     ...row('When', whenText(explanation, nowMs, idle)),
     ...row(changeLabel(explanation), explanation.change),
     ...row('Held by', usersText(explanation.heldBy ?? [])),
+    ...row('Size', explanation.onDisk === undefined ? '' : sizeText(explanation.onDisk)),
     ...row('Caution', explanation.caution ?? ''),
   ];
+}
+
+function sizeText({ uniqueBytes, sharedBytes, packedBytes, held, inexactBecause }: ImageOnDisk): string {
+  const all = shortSizeText(uniqueBytes + sharedBytes);
+  const own = sharedBytes === 0 ? '' : `; ${shortSizeText(uniqueBytes)} that no other image has`;
+  const kept = held.map(({ by, bytes }) => `; ${by} keeps ${shortSizeText(bytes)}`).join('');
+  const doubt = inexactBecause === null ? '' : `; not exact: ${inexactBecause}`;
+  return `${all} on the disk, ${shortSizeText(packedBytes)} of them packed${own}${kept}${doubt}`;
 }
 
 function stuckSection(

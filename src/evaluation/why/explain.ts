@@ -27,6 +27,21 @@ export interface Explanation extends Decision {
   readonly caution: string | null;
   /** Only for an image: everything on this node that needs it. */
   readonly heldBy?: readonly ImageUser[];
+  /** Only for an image whose layers are known. */
+  readonly onDisk?: ImageOnDisk;
+}
+
+/** The bytes of an image on the disk of its node. */
+export interface ImageOnDisk {
+  /** What no other image has, and what another has too; together they are all. */
+  readonly uniqueBytes: number;
+  readonly sharedBytes: number;
+  /** Of all, the packed layers. */
+  readonly packedBytes: number;
+  /** What would remain if every image were removed: because of a lease, for example. */
+  readonly held: readonly { readonly by: string; readonly bytes: number }[];
+  /** Why its removal may free less or more; null = the bytes are exact. */
+  readonly inexactBecause: string | null;
 }
 
 /** A container or a pod on a node that needs an image. */
@@ -105,8 +120,16 @@ function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanat
   const pod = object.kind === 'Pod' ? pods?.get(object.uid) : undefined;
   const caution = (pod !== undefined && isFinished(pod) ? undefined : risk.caution) ?? null;
   const part = object.kind === 'Image' ? parts.find(({ name }) => name === object.node) : undefined;
-  const heldBy = object.kind === 'Image' && part !== undefined && { heldBy: usersOf(object.id ?? '', part) };
-  return { ...decision, sentence: meaning, change, caution, ...heldBy };
+  const { id = '' } = object.kind === 'Image' ? object : {};
+  const onDisk = part && onDiskOf(id, part);
+  return {
+    ...decision,
+    sentence: meaning,
+    change,
+    caution,
+    ...(part && { heldBy: usersOf(id, part) }),
+    ...(onDisk && { onDisk }),
+  };
 }
 
 type Meanings = Readonly<Partial<Record<string, Meaning>>>;
@@ -131,6 +154,24 @@ function meaningOf({ unit, verdict, reason, object, detail }: Decision): Meaning
 function meaningsAbout({ kind }: PlanObject, unit: Unit): Meanings | undefined {
   if (kind === 'Pod') return podMeanings[unit];
   return kind === 'Image' ? imageReasons : containerReasons;
+}
+
+function onDiskOf(id: string, { space }: NodePart): ImageOnDisk | undefined {
+  const bytes = space?.images.get(id);
+  if (space === undefined || bytes === undefined) return undefined;
+  const { unique, shared, packed, inexactBecause = null } = bytes;
+  const held = new Map<string, number>();
+  for (const share of space.shares) {
+    const { heldBy: by } = share;
+    if (by !== undefined && share.images.includes(id)) held.set(by, (held.get(by) ?? 0) + share.bytes);
+  }
+  return {
+    uniqueBytes: unique,
+    sharedBytes: shared,
+    packedBytes: packed,
+    held: [...held].map(([by, heldBytes]) => ({ by, bytes: heldBytes })),
+    inexactBecause,
+  };
 }
 
 /** By the rules of image GC: containers made from the image, running or not, and unfinished pods that name it. */

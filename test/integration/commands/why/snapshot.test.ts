@@ -32,6 +32,30 @@ test('JSON and YAML have the same content, with every field of a decision', asyn
   expect(load(stdout)).toEqual(document);
 });
 
+test('an image has its bytes on the disk, and what keeps some of them', async () => {
+  input.use('image-disk-full');
+  const { explanations } = await explained('image', 'registry.example.com/app:v1');
+  const ids = explanations.map(({ object }) => ('id' in object ? object.id : undefined));
+  const mib = 1024 ** 2;
+  input.write('snapshot/nodes/node-1/imagespace.json', {
+    images: [
+      { id: ids[0], unique: 3 * mib, shared: 5 * mib, packed: 2 * mib, inexactBecause: 'a layer' },
+      { id: 'sha256:other', unique: 0, shared: 5 * mib, packed: 0 },
+    ],
+    shares: [
+      { images: [0], bytes: 2 * mib },
+      { images: [0], bytes: mib, heldBy: 'lease build' },
+      { images: [0, 1], bytes: 5 * mib },
+    ],
+  });
+  const { stdout } = await why('image', 'registry.example.com/app:v1');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Size 8.0 MiB on the disk, 2.0 MiB of them packed; 3.0 MiB that no other image has; lease build keeps 1.0 MiB; not exact: a layer',
+  );
+  const [{ onDisk } = {}] = (await explained('image', 'registry.example.com/app:v1')).explanations;
+  expect(onDisk).toMatchObject({ uniqueBytes: 3 * mib, held: [{ by: 'lease build', bytes: mib }] });
+});
+
 const examples = ['terminated-over-threshold', 'node-vanished', 'image-disk-full', 'dead-containers'];
 test.each([...examples, 'storage-overrun'])(
   'takes each object as the plan of %s prints it, and agrees with the plan',
