@@ -3,7 +3,7 @@ import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/ht
 import { ApiServer, type ApiResponse } from '../sandbox/api/api-server.ts';
 import type { DirectStore } from '../sandbox/api/direct-store.ts';
 import { Failure } from '../sandbox/api/failure.ts';
-import { asObject } from '../sandbox/api/json.ts';
+import { asObject } from '../sandbox/api/format/json.ts';
 import type { Watch } from '../sandbox/api/watch.ts';
 
 /** Cuts every stream in the middle of its frames. */

@@ -20,7 +20,7 @@ import type { DirectStore, Manifest } from './api/direct-store.ts';
 import { badRequest, Failure } from './api/failure.ts';
 import { serveExec, type SandboxExec } from './api/exec.ts';
 import { Faults, type Fault, type Refusal } from './api/faults.ts';
-import { asObject, type JsonObject } from './api/json.ts';
+import { asObject, type JsonObject } from './api/format/json.ts';
 import { attributesOf, type ApiRequest } from './api/request.ts';
 import { authenticate, authorize, review, type SandboxUser } from './api/users.ts';
 

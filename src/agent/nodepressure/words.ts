@@ -210,10 +210,7 @@ export const shortageText = ({ signal, available, threshold }: PressureUse['shor
   `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, and the threshold is ${thresholdText(signal, threshold)}.`;
 
 /** `15% (1.5 GiB)`, or `1.5 GiB`. */
-export function thresholdText(
-  signal: NodeSignal,
-  { value, text }: PressureUse['shortage']['threshold'],
-): string {
+function thresholdText(signal: NodeSignal, { value, text }: PressureUse['shortage']['threshold']): string {
   const amount = amountText(signal, value);
   return text.endsWith('%') ? `${text} (${amount})` : amount;
 }

@@ -18,7 +18,7 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
 import type { BuiltImage } from '../node/image.ts';
-import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
+import { shiftedClock, type ShiftedClock } from '../programs/shifted-clock.ts';
 import { eventually, promptly } from '../servers/waiting.ts';
 
 const requestTimeoutMs = 4_000;

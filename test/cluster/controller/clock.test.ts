@@ -17,7 +17,7 @@ import {
 import { dustpanUser, startControlPlane, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
-import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
+import { shiftedClock, type ShiftedClock } from '../programs/shifted-clock.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 

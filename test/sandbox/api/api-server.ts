@@ -9,10 +9,10 @@ import {
   formOf,
   type Encoding,
   type Form,
-} from './encode.ts';
+} from './format/encode.ts';
 import { evict } from './evict.ts';
 import { Failure, notFound, PageNotFound } from './failure.ts';
-import type { JsonObject, KubeObject } from './json.ts';
+import type { JsonObject, KubeObject } from './format/json.ts';
 import { list } from './list.ts';
 import { callOf, type ApiRequest, type Call } from './request.ts';
 import { Registry } from './resources.ts';

@@ -1,5 +1,5 @@
 import { conflict, notFound } from './failure.ts';
-import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
+import { asObject, asText, type JsonObject, type KubeObject } from './format/json.ts';
 import type { Call } from './request.ts';
 import type { Resource } from './resources.ts';
 import { timestamp } from './store.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { invalid } from './failure.ts';
-import { isEqual, without, type JsonObject, type KubeObject, type ObjectMeta } from './json.ts';
+import { isEqual, without, type JsonObject, type KubeObject, type ObjectMeta } from './format/json.ts';
 import type { Registry, Resource } from './resources.ts';
 import { timestamp, type Store } from './store.ts';
 

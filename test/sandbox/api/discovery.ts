@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './format/json.ts';
 import { apiVersionOf, type Resource } from './resources.ts';
 
 /** The response that lists the served APIs, from which kubectl learns its words; undefined for other paths. */

@@ -1,6 +1,6 @@
 import { removeObject } from './delete.ts';
 import { Failure, notFound } from './failure.ts';
-import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
+import { asObject, asText, type JsonObject, type KubeObject } from './format/json.ts';
 import type { Call } from './request.ts';
 import { timestamp } from './store.ts';
 import { checkNamespace } from './write.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './format/json.ts';
 
 interface StatusFacts {
   readonly code: number;

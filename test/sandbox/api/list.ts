@@ -1,8 +1,8 @@
 import { SelectorIndex } from '../../../src/api/policy/selector-index.ts';
 import { parseSelector } from '../../../src/api/policy/selector-text.ts';
-import type { Page } from './encode.ts';
+import type { Page } from './format/encode.ts';
 import { badRequest, Failure } from './failure.ts';
-import { asObject, asText, type KubeObject } from './json.ts';
+import { asObject, asText, type KubeObject } from './format/json.ts';
 import type { Call } from './request.ts';
 
 /** Returns a page of a list; all pages show the revision of the first. */

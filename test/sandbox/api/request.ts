@@ -1,5 +1,5 @@
 import { Failure, methodNotAllowed } from './failure.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './format/json.ts';
 import type { Registry, Resource } from './resources.ts';
 import type { Store } from './store.ts';
 

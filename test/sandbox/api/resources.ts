@@ -2,12 +2,12 @@ import { loadAll } from 'js-yaml';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, PageNotFound, type StatusCause } from './failure.ts';
-import { asObject, isObject, type JsonObject, type KubeObject } from './json.ts';
-import { binaryKinds } from './protobuf-kinds.ts';
-import type { MessageFields } from './protobuf.ts';
+import { asObject, isObject, type JsonObject, type KubeObject } from './format/json.ts';
+import { binaryKinds } from './format/protobuf-kinds.ts';
+import type { MessageFields } from './format/protobuf.ts';
 import { plainRules, rulesOf, type Rules } from './rules.ts';
 import { schemaChecker } from './schema.ts';
-import type { PrinterColumn } from './table.ts';
+import type { PrinterColumn } from './format/table.ts';
 
 export interface Resource {
   readonly group: string;

@@ -1,5 +1,5 @@
 import { invalidValue, type StatusCause } from './failure.ts';
-import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
+import { asObject, asText, type JsonObject, type KubeObject } from './format/json.ts';
 
 interface Admitted {
   readonly object: KubeObject;

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { closedSchema, storedSchema } from '../../../scripts/generate/schema.mjs';
 import { checkSchema } from '../../../src/api/policy/schema.ts';
-import { isObject } from './json.ts';
+import { isObject } from './format/json.ts';
 
 interface Checked {
   /** As the API server would store it: pruned, defaulted, metadata unchanged. */

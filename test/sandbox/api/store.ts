@@ -1,4 +1,4 @@
-import type { KubeObject } from './json.ts';
+import type { KubeObject } from './format/json.ts';
 import { apiVersionOf, type Resource } from './resources.ts';
 
 export interface Change {

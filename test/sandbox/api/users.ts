@@ -1,5 +1,5 @@
 import { Failure, resourceName } from './failure.ts';
-import { asObject, asText, type JsonObject } from './json.ts';
+import { asObject, asText, type JsonObject } from './format/json.ts';
 import { attributesOf, type ApiRequest, type Attributes } from './request.ts';
 
 interface UserRule {

@@ -1,6 +1,6 @@
-import { encodeErrorEvent, encodeEvent, type Form } from './encode.ts';
+import { encodeErrorEvent, encodeEvent, type Form } from './format/encode.ts';
 import { Failure } from './failure.ts';
-import type { KubeObject } from './json.ts';
+import type { KubeObject } from './format/json.ts';
 import type { Call } from './request.ts';
 import { apiVersionOf } from './resources.ts';
 import { selectorOf } from './list.ts';

@@ -21,7 +21,7 @@ import {
   type JsonObject,
   type KubeObject,
   type ObjectMeta,
-} from './json.ts';
+} from './format/json.ts';
 import type { Call } from './request.ts';
 import { apiVersionOf, type Resource } from './resources.ts';
 import { metadataCauses } from './rules.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nodePodCodec } from '../../../../src/kube/cache/node-pods.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 
 const metadata = {
   name: 'web',

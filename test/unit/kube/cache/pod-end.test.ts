@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CONTAINER_ENDS } from '../../../../src/api/policy/matching.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 import { pod } from '../codec/decode.fixtures.ts';
 
 const january = (day: number): string => `2026-01-0${day}T00:00:00Z`;

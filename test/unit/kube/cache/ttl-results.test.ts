@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ttlRuleKey, type TtlMatchers } from '../../../../src/api/policy/ttl-rules.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 import { pod } from '../codec/decode.fixtures.ts';
 
 /** Whether a pod with this status matches a rule, from both wire forms; undefined = unknown. */

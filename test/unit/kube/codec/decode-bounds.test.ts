@@ -6,7 +6,7 @@ import { nodeReportsResource } from '../../../../src/kube/cache/node-report-fact
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { jobCodec, namespaceCodec, nodeCodec, podCodec } from '../../../../src/kube/cache/resources.ts';
 import { bounds } from '../../../../src/runtime/bounds.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 import { pod, plain } from './decode.fixtures.ts';
 
 /** Nearly what etcd takes as one object. */

@@ -6,7 +6,7 @@ import { Pod } from '../../../../src/kube/gen/core.ts';
 import type { LabelKeys } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
 import { seededRandom, type Random } from '../../../cluster/population/random.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 import { pod, plain } from './decode.fixtures.ts';
 
 const protobuf = (object: object): Buffer => protobufOf('Pod', object);

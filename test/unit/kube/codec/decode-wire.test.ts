@@ -12,9 +12,9 @@ import {
   type Encoding,
   type Form,
   type Page,
-} from '../../../sandbox/api/encode.ts';
-import type { KubeObject } from '../../../sandbox/api/json.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+} from '../../../sandbox/api/format/encode.ts';
+import type { KubeObject } from '../../../sandbox/api/format/json.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 import { Registry } from '../../../sandbox/api/resources.ts';
 import { evicted, evictedFacts, pod, plain } from './decode.fixtures.ts';
 

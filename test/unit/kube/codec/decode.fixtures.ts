@@ -1,5 +1,5 @@
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import type { KubeObject } from '../../../sandbox/api/json.ts';
+import type { KubeObject } from '../../../sandbox/api/format/json.ts';
 
 /** As a real API server sent it, with fields that we do not read. */
 export const evicted: KubeObject = {

@@ -3,7 +3,7 @@ import { CONTAINER_ENDS } from '../../../../src/api/policy/matching.ts';
 import { MalformedError } from '../../../../src/kube/codec/frames.ts';
 import type { LabelKeys, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { jobCodec, jsonResource, nodeCodec, podCodec } from '../../../../src/kube/cache/resources.ts';
-import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
+import { protobufOf } from '../../../sandbox/api/format/protobuf-kinds.ts';
 import { evicted, plain, pod } from './decode.fixtures.ts';
 
 const labelKeys = new Set(['app']);

@@ -1,10 +1,10 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 import { without, type JsonObject, type KubeObject } from './json.ts';
 import { listMeta, metadataOnly, statusMessage } from './protobuf-kinds.ts';
 import { encodeMessage, type MessageFields } from './protobuf.ts';
-import type { Call } from './request.ts';
-import { apiVersionOf, type Resource } from './resources.ts';
+import type { Call } from '../request.ts';
+import { apiVersionOf, type Resource } from '../resources.ts';
 import { tableOf } from './table.ts';
 
 export type Encoding = 'json' | 'protobuf';
