@@ -163,8 +163,8 @@ test('a hostile report in a snapshot is neither markup nor a value', async () =>
   const { page, problems } = await opened([stdout]);
   expect(await page.locator('img').count()).toBe(0);
   expect(await page.locator('.note').allTextContents()).toEqual([
-    'web-01, web-12: the report has no usage of disks.',
     `web-03: unknown: ${hostile}.`,
+    'web-12: the report has no usage of disks.',
     'data-05: the values are older than 15 minutes.',
   ]);
   expect(await page.getByText(hostile, { exact: true }).count()).toBe(1);

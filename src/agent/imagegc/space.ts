@@ -1,6 +1,7 @@
 import type { ImageBytes, ImageSpace, Share } from '../../api/image-space.ts';
 import type { ContainerdStore, GcLabels, NamespaceStore } from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
+import { sum } from '../../runtime/sum.ts';
 import { distinctImages } from './uses.ts';
 
 /** An image of the kubelet with all names that its removal removes. */
@@ -51,7 +52,7 @@ export const freedByAll = (shares: readonly Share[], imageIds: ReadonlySet<strin
     shares.filter(({ images, heldBy }) => heldBy === undefined && images.every((id) => imageIds.has(id))),
   );
 
-const sumOf = (shares: readonly Share[]): number => shares.reduce((sum, { bytes }) => sum + bytes, 0);
+const sumOf = (shares: readonly Share[]): number => sum(shares.map(({ bytes }) => bytes));
 
 /** `image NAME`, `content DIGEST`, `snapshot SNAPSHOTTER/NAME`, `container ID`. */
 type Node = string;
@@ -230,13 +231,12 @@ class Graph {
   }
 
   #bytesOf(nodes: readonly Node[], owners: ReadonlyMap<Node, readonly string[]>): ImageBytes {
-    const sum = (some: readonly Node[]): number =>
-      some.reduce((total, node) => total + (this.#bytes.get(node) ?? 0), 0);
+    const bytesOf = (some: readonly Node[]): number => sum(some.map((node) => this.#bytes.get(node) ?? 0));
     const isUnique = (node: Node): boolean => owners.get(node)?.length === 1;
     return {
-      unique: sum(nodes.filter(isUnique)),
-      shared: sum(nodes.filter((node) => !isUnique(node))),
-      packed: sum(nodes.filter((node) => node.startsWith('content '))),
+      unique: bytesOf(nodes.filter(isUnique)),
+      shared: bytesOf(nodes.filter((node) => !isUnique(node))),
+      packed: bytesOf(nodes.filter((node) => node.startsWith('content '))),
       inexactBecause: nodes.map((node) => this.#doubts.get(node)).find((doubt) => doubt !== undefined),
     };
   }

@@ -1,5 +1,6 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/uses.ts';
+import type { ImageSpace } from '../../api/image-space.ts';
 import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import { podReason } from '../../api/policy/ttl-rules.ts';
@@ -17,6 +18,7 @@ import {
 import { holdLeftMs, type HoldCounts } from '../../gc/hold.ts';
 import { aboveText, holdText } from '../../gc/reasons/hold-words.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
+import { sum } from '../../runtime/sum.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { unmatchedNames, unmatchedPatterns, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
@@ -172,8 +174,9 @@ function patternNotes({ policies, nodes, parts }: PlanFacts, now: Date): readonl
 /** A smaller difference is no cause for doubt. */
 const unexplainedBytes = 2 ** 30;
 
-/** Whether the listed sizes of the images, by which a plan counts, explain what they use of the disk. */
-function sizeNotes({ name, images = [], disk }: NodePart): readonly string[] {
+/** Whether the bytes by which a plan counts are those that removals free. */
+function sizeNotes({ name, images = [], space, disk }: NodePart): readonly string[] {
+  if (space !== undefined) return [...heldNotes(name, space), ...inexactNotes(name, space)];
   const listedBytes = distinctImages(images).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const { usedBytes = 0 } = disk ?? {};
   // 0 = unknown, as of CRI-O.
@@ -181,6 +184,27 @@ function sizeNotes({ name, images = [], disk }: NodePart): readonly string[] {
     return [];
   return [
     `Node ${name}: the runtime lists images of ${sizeText(listedBytes)}, and counts ${sizeText(usedBytes)} of image layers. It lists packed sizes, or the rest belongs to no listed image. A removal frees more than its listed size, so the agent, which measures the disk after each, may remove fewer images than this plan.`,
+  ];
+}
+
+/** What stays after every removal, though no container uses it. */
+function heldNotes(node: string, { shares }: ImageSpace): readonly string[] {
+  const held = shares.flatMap(({ bytes, heldBy }) =>
+    heldBy === undefined || heldBy.startsWith('container ') ? [] : [{ bytes, by: heldBy }],
+  );
+  const names = [...new Set(held.toSorted((a, b) => b.bytes - a.bytes).map(({ by }) => by))];
+  if (names.length === 0) return [];
+  return [
+    `Node ${node}: ${sizeText(sum(held.map(({ bytes }) => bytes)))} of images would stay if every image were removed: containerd keeps them for ${firstOf(names, maxNames)}.`,
+  ];
+}
+
+function inexactNotes(node: string, { images }: ImageSpace): readonly string[] {
+  const doubts = [...images.values()].flatMap(({ inexactBecause }) => inexactBecause ?? []);
+  const [first] = doubts;
+  if (first === undefined) return [];
+  return [
+    `Node ${node}: what the removal of ${counted(doubts.length, 'image')} frees may be less or more than this plan has: ${first}.`,
   ];
 }
 

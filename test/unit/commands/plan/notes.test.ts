@@ -1,3 +1,4 @@
+import type { ImageSpace } from '../../../../src/api/image-space.ts';
 import { expect, test } from 'vitest';
 import {
   adviceOnNodes,
@@ -44,14 +45,24 @@ const patterns = (keep: readonly string[], over: Facts = {}, ages: readonly stri
     ...over,
   });
 /** Images of 4 GiB that use so many. */
-const sizes = (usedGibi: number) =>
+const sizes = (usedGibi: number, space?: ImageSpace) =>
   notes({
     policies: [ofImages()],
     part: {
       images: [image('x', { sizeBytes: 4 * 2 ** 30 })],
+      space,
       disk: { capacityBytes: 2 ** 40, availableBytes: 2 ** 39, usedBytes: usedGibi * 2 ** 30 },
     },
   });
+/** Containerd keeps so many MiB for each holder. */
+const space = (heldMebi: Readonly<Record<string, number>>, inexactBecause?: string): ImageSpace => ({
+  images: new Map([['sha256:x', { unique: 0, shared: 0, packed: 0, inexactBecause }]]),
+  shares: Object.entries(heldMebi).map(([heldBy, mebi]) => ({
+    images: ['sha256:x'],
+    bytes: mebi * 2 ** 20,
+    heldBy,
+  })),
+});
 const onTwoNodes = () => {
   const nodes = [testNode('node-1'), testNode('node-2')];
   const facts = factsOf({ policies: [ofImages({ keep: ['nginx', 'quay.io/b', 'redis'] })], nodes });
@@ -142,6 +153,12 @@ const cases: Readonly<Record<string, readonly string[]>> = {
   'listed sizes that do not explain the usage': sizes(88),
   'listed sizes that nearly explain it': sizes(4.9),
   'listed sizes, and the usage is unknown': sizes(0),
+  'known layers': sizes(88, space({ 'container c1': 5 })),
+  'layers that something else keeps': sizes(
+    88,
+    space({ 'lease build': 1, 'namespace moby': 300, 'container c1': 5 }),
+  ),
+  'layers whose bytes are not exact': sizes(88, space({}, 'the size of a layer is unknown')),
   'a policy that governs nothing': notes({ policies: [first, second] }),
   'reasons that no finished pod has': notesOn(reasons),
   'reasons, and the pods are not known': notesOn({ ...reasons, pods: undefined }),
