@@ -44,12 +44,16 @@ function groupOf(
 ): Group {
   const excluded = new Map<PodFacts, KeptBecause>();
   const pods: PodFacts[] = [];
+  const terminated: PodFacts[] = [];
+  const terminating: PodFacts[] = [];
+  // One loop: there may be 100 000 pods, and each loop reads them from memory again.
   for (const pod of governed) {
     const because = exclusionOf(pod);
     if (because === undefined) pods.push(pod);
     else excluded.set(pod, because);
+    if (because === undefined && isTerminated(pod)) terminated.push(pod);
+    if (because === undefined && isTerminating(pod)) terminating.push(pod);
   }
-  const [terminated, terminating] = [pods.filter(isTerminated), pods.filter(isTerminating)];
   return { policy, rules, pods, terminated, terminating, excluded };
 }
 
