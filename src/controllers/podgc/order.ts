@@ -12,7 +12,6 @@ const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reas
 
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 
-/** Compares by code unit, as the API server compares strings; not by language. */
 /** What is decided about finished pods before a threshold counts them. */
 export interface DecidedBefore {
   /** Pods that cannot be deleted now; no threshold counts them. */
