@@ -8,7 +8,7 @@ import {
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isLimitRequest, isPressureRequest, type EvictionRequest } from '../../api/local-storage.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { asObject } from '../codec/json.ts';
+import { asObject, type Unchecked } from '../codec/json.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 import type { Identified } from './objects.ts';
@@ -83,8 +83,7 @@ export function nodeReportsResource(keepsUsage = (): boolean => false): Resource
     const isUsageKept = keepsUsage();
     const isSame = before?.resourceVersion === identity.resourceVersion;
     if (isSame && (!isUsageKept || before.usage !== undefined)) return before;
-    const stored = asObject(asObject<NodeGCReport>(json).status);
-    const status = readStatus(isUsageKept ? stored : { ...stored, usage: undefined });
+    const status = readStatus(partOf(asObject(asObject<NodeGCReport>(json).status), isUsageKept));
     const facts: NodeReportFacts = {
       ...identity,
       ...conditionsOf(status),
@@ -98,6 +97,21 @@ export function nodeReportsResource(keepsUsage = (): boolean => false): Resource
     return { ...facts, usage: usageOf(status, (name) => names.share(name)) ?? before?.usage };
   });
 }
+
+/** Without the long parts that no fact needs: reading them would take longer than parsing the report. */
+const partOf = (
+  status: Unchecked<NodeGCReportStatus>,
+  isUsageKept: boolean,
+): Readonly<Partial<Record<keyof NodeGCReportStatus, unknown>>> => ({
+  ...status,
+  images: { ...asObject(status.images), lastRemoved: undefined },
+  containers: { ...asObject(status.containers), lastRemoved: undefined },
+  usage: isUsageKept ? { ...asObject(status.usage), images: undefined } : undefined,
+  orphans: undefined,
+  largestOffenders: undefined,
+  signals: undefined,
+  storageWarnings: undefined,
+});
 
 function conditionsOf({ conditions = [] }: NodeGCReportStatus) {
   const isTrue = (condition: string): boolean =>
