@@ -27,7 +27,7 @@ export function closedSchema(schema) {
   const { 'x-kubernetes-list-type': listType, 'x-kubernetes-map-type': _, ...kept } = rest;
   return {
     ...kept,
-    ...(format === 'date-time' && { pattern: dateTime }),
+    ...(format === 'date-time' && { pattern: dateTime, format }),
     ...(decodingOf(schema) && { format: decodingOf(schema) }),
     ...(listType === 'set' && { uniqueItems: true }),
     ...(items && { items: closedSchema(items) }),

@@ -3,12 +3,10 @@ import { parseQuantity } from '../../runtime/text/quantity.ts';
 import { isObject } from '../json.ts';
 import { schemaOf, type Schema } from './schema.ts';
 
-type Decoding = 'duration' | 'quantity' | 'time' | undefined;
-
 /** The name of a decoded field: a duration is in milliseconds, a time in Unix milliseconds, a quantity in bytes. */
-export function decodedName(name: string, decoding: Decoding): string {
-  if (decoding === 'duration' || decoding === 'time') return `${name}Ms`;
-  return decoding === 'quantity' && !name.includes('Bytes') ? `${name}Bytes` : name;
+export function decodedName(name: string, format: Schema['format']): string {
+  if (format === 'duration' || format === 'time') return `${name}Ms`;
+  return format === 'quantity' && !name.includes('Bytes') ? `${name}Bytes` : name;
 }
 
 /** Decodes the texts in a valid value by the formats of its schema. The empty quantity is undefined. */

@@ -6,8 +6,8 @@ import { isObject, formatValue, unknownField } from '../json.ts';
 /** The parts of a CRD's schema that are needed for nulls, rules and messages. A validator that ajv made of the schema checks the rest. */
 export interface Schema {
   readonly type: string;
-  /** How a text is decoded. */
-  readonly format?: 'duration' | 'quantity' | 'time';
+  /** How a text is decoded; `date-time`: a text of a status, which is read as it is. */
+  readonly format?: 'duration' | 'quantity' | 'time' | 'date-time';
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | false;
   readonly items?: Schema;

@@ -1,3 +1,4 @@
+import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { isObject } from '../json.ts';
 import { schemaOf, type Schema } from '../policy/schema.ts';
 
@@ -29,11 +30,15 @@ const isInteger = (value: unknown, { minimum = -Infinity, maximum = Infinity }: 
   Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
 
 /** The API server counts characters; a character may have two units of a string. */
-function isText(
-  value: unknown,
-  { minLength = 0, maxLength = Infinity, pattern, enum: words }: Schema,
-): boolean {
+function isText(value: unknown, schema: Schema): boolean {
+  const { minLength = 0, maxLength = Infinity, enum: words } = schema;
   if (typeof value !== 'string' || value.length < minLength) return false;
   if (value.length > maxLength && Array.from(value).length > maxLength) return false;
-  return words?.includes(value) !== false && (pattern === undefined || new RegExp(pattern).test(value));
+  return words?.includes(value) !== false && hasForm(value, schema);
 }
+
+/** The pattern of times matches February 30, which the API server refuses. */
+const hasForm = (text: string, { format, pattern }: Schema): boolean =>
+  format === 'date-time'
+    ? parseRfc3339(text) !== undefined
+    : pattern === undefined || new RegExp(pattern).test(text);

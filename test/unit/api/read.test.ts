@@ -6,6 +6,7 @@ const text = { type: 'string', minLength: 1, maxLength: 3 };
 const item = { type: 'object', required: ['name'], properties: { name: text, bytes: integer } };
 const list = { type: 'array', maxItems: 2, items: item };
 const time = { type: 'string', pattern: '^\\d{4}-' };
+const date = { type: 'string', format: 'date-time' } as const;
 const schema = {
   type: 'object',
   properties: {
@@ -13,6 +14,7 @@ const schema = {
     text,
     list,
     time,
+    date,
     flag: { type: 'boolean' },
     word: { type: 'string', enum: ['Idle'] },
   },
@@ -23,6 +25,7 @@ test('what the schema allows is read as it is', () => {
     integer: 7,
     text: '🧹🧹🧹',
     time: '2026-',
+    date: '2026-02-28T23:00:00Z',
     flag: false,
     word: 'Idle',
     list: [{ name: 'a' }],
@@ -44,6 +47,7 @@ test.each([
   { name: 'a text that is too short', value: { text: '' }, expected: {} },
   { name: 'a text that is too long', value: { text: 'long' }, expected: {} },
   { name: 'a text of another form', value: { time: '<b>', word: 'Busy' }, expected: {} },
+  { name: 'a time that cannot be', value: { date: '2026-02-30T23:00:00Z' }, expected: {} },
   { name: 'an unknown field', value: { flag: true, newer: 1 }, expected: { flag: true } },
   {
     name: 'an entry without a required field',
