@@ -96,7 +96,11 @@ class Measured {
   readonly goal: Goal;
   readonly #wanted: number;
   #nominal = 0;
+  /** By the sizes that the runtime reports. */
+  #listed = 0;
   #lastFreed = 0;
+  /** The same, of the last removal that was expected to free something. */
+  #lastExpected = 0;
   #isMeasured = true;
   /** 0 or less = the goal is met. */
   missing: number;
@@ -107,21 +111,26 @@ class Measured {
     this.#wanted = missing;
   }
 
-  /** Why no further image may be removed for this goal; undefined = one may. */
-  get endedBecause(): string | undefined {
+  /** Why no further image may be removed for this goal; undefined = one may. `expectsMore`: one that is left frees something by the plan. */
+  endedBecause(expectsMore: boolean): string | undefined {
     // Without a measurement the sizes of the images show their bytes, but nothing shows their inodes.
     if (this.goal.unit === 'inodes' && !this.#isMeasured)
       return 'the inodes of the file system cannot be measured';
     // The runtime frees the space later, or on another file system: removing more could remove every image for nothing.
-    return this.#nominal >= this.#wanted && this.#lastFreed <= 0
+    const isMissed = this.#nominal >= this.#wanted && this.#lastExpected <= 0;
+    // Something else holds the layers of all images that are left.
+    const isHeld = !expectsMore && this.#listed >= this.#wanted && this.#lastFreed <= 0;
+    return isMissed || isHeld
       ? 'removed images of the planned size, but the usage of the file system did not fall accordingly'
       : undefined;
   }
 
   /** Takes a removal into account; `missing` undefined = it could not be measured. */
-  record(nominal: number, missing: number | undefined): void {
+  record(nominal: number, listed: number, missing: number | undefined): void {
     this.#lastFreed = missing === undefined || !this.#isMeasured ? nominal : this.missing - missing;
+    if (nominal > 0) this.#lastExpected = this.#lastFreed;
     this.#nominal += nominal;
+    this.#listed += listed;
     this.#isMeasured = missing !== undefined;
     this.missing = missing ?? this.missing - nominal;
   }
@@ -131,6 +140,8 @@ class ImageRemover {
   readonly #deps: ActDeps;
   readonly #planned: PlannedRemovals;
   readonly #goals: readonly Measured[];
+  /** The images up to the last one that frees something by the plan. */
+  readonly #promising: ReadonlySet<string>;
   #removed = 0;
   disk: ImageDisk | undefined;
   freedInodes = 0;
@@ -140,7 +151,10 @@ class ImageRemover {
     this.#deps = deps;
     this.#planned = planned;
     this.disk = planned.disk;
-    this.#goals = planned.plan.goals.map((goal) => new Measured(goal, this.#missingAtFirst(goal)));
+    const { goals, candidates } = planned.plan;
+    this.#goals = goals.map((goal) => new Measured(goal, this.#missingAtFirst(goal)));
+    const last = candidates.findLastIndex(({ bytes = 0 }) => bytes > 0);
+    this.#promising = new Set(candidates.slice(0, last + 1).map(({ target }) => target.id));
   }
 
   /** Amounts to free until the goals are met; 0 if there is none. */
@@ -154,21 +168,25 @@ class ImageRemover {
     };
   }
 
-  enough({ reason }: ImageRemoval): boolean {
-    return this.#removed >= this.#planned.plan.maxImages || (!isDueAnyway(reason) && this.#hasSpace());
+  enough({ reason, target }: ImageRemoval): boolean {
+    const expectsMore = this.#promising.has(target.id);
+    return (
+      this.#removed >= this.#planned.plan.maxImages || (!isDueAnyway(reason) && this.#hasSpace(expectsMore))
+    );
   }
 
   /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missing` 0. */
-  #hasSpace(): boolean {
+  #hasSpace(expectsMore: boolean): boolean {
     if (this.#removed === 0 && this.#planned.plan.crossed.length > 0) return false;
     const unmet = this.#goals.filter(({ missing }) => missing > 0);
-    if (unmet.some((goal) => goal.endedBecause === undefined)) return false;
-    const why = unmet[0]?.endedBecause;
+    const reasons = unmet.map((goal) => goal.endedBecause(expectsMore));
+    if (reasons.includes(undefined)) return false;
+    const [why] = reasons;
     if (why !== undefined) this.endedBecause = { kind: 'stop', why };
     return true;
   }
 
-  /** Removes the image. `freedBytes` is measured on the file system, or the image size if that fails. */
+  /** Removes the image. `freedBytes` is measured on the file system; if that fails, it is that of the plan. */
   async remove(removal: ImageRemoval): Promise<StepResult> {
     const { bytes = 0 } = removal;
     await this.#removeImage(removal, new AbortController().signal);
@@ -178,10 +196,12 @@ class ImageRemover {
     const demand = relief && (await this.#measured(relief.missing));
     this.#removed += 1;
     this.disk = after;
-    const nominal = { bytes, inodes: this.#planned.plan.inodesOf(bytes) };
+    const amountsOf = (size: number) => ({ bytes: size, inodes: this.#planned.plan.inodesOf(size) });
+    const nominal = amountsOf(bytes);
+    const listed = amountsOf(removal.target.image.sizeBytes);
     for (const one of this.#goals) {
       const { reason, unit } = one.goal;
-      one.record(nominal[unit], reason === 'Space' ? this.#overLow(unit, after) : demand);
+      one.record(nominal[unit], listed[unit], reason === 'Space' ? this.#overLow(unit, after) : demand);
     }
     this.freedInodes += freedBetween('inodes', before, after) ?? nominal.inodes;
     return { kind: 'done', freedBytes: freedBetween('bytes', before, after) ?? nominal.bytes };

@@ -146,7 +146,11 @@ class Graph {
     const bytes = new Map<string, ImageBytes>();
     const reached = images.map(({ id, names }) => ({ id, nodes: this.#reach(names.map(imageNode)) }));
     for (const { id, nodes } of reached)
-      for (const node of nodes) owners.set(node, [...(owners.get(node) ?? []), id]);
+      for (const node of nodes) {
+        const known = owners.get(node);
+        if (known === undefined) owners.set(node, [id]);
+        else known.push(id);
+      }
     for (const { id, nodes } of reached) bytes.set(id, this.#bytesOf([...nodes], owners));
     return { shares: this.#shares(owners, held), images: bytes };
   }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Share } from '../../../../src/api/image-space.ts';
 import type { ContainerdStore } from '../../../../src/containerd/store.ts';
 import { container, image } from '../../../fakes/runtime.ts';
@@ -135,4 +135,84 @@ test('an aborted read ends the pass', async () => {
     return Promise.reject(new Error('aborted'));
   };
   await expect(node.pass(abort.signal)).rejects.toThrow('aborted');
+});
+
+/** Each image has the one unpacked layer of this name, of 1000 bytes. */
+function layersOf(layers: Readonly<Record<string, string>>, lease: readonly string[] = []): ContainerdStore {
+  const names = Object.entries(layers);
+  return new Map([
+    [
+      'k8s.io',
+      {
+        images: names.map(([name]) => ({ name: `sha256:${name}`, target: name, labels: {} })),
+        blobs: names.map(([digest, layer]) => ({
+          digest,
+          sizeBytes: 0,
+          labels: { 'containerd.io/gc.ref.snapshot.overlayfs': layer },
+        })),
+        snapshots: [...new Set(Object.values(layers))].map((name) => ({
+          snapshotter: 'overlayfs',
+          name,
+          parent: '',
+          kind: 'committed' as const,
+          createdAtSeconds: 0,
+          labels: {},
+          sizeBytes: 1000,
+        })),
+        leases: lease.map((id) => ({
+          id: `lease-${id}`,
+          createdAtSeconds: 0,
+          labels: {},
+          resources: [{ type: 'snapshots/overlayfs', id }],
+        })),
+        containers: [],
+        ingests: [],
+      },
+    ],
+  ]);
+}
+
+const nine = Object.fromEntries('a b c d e f g h i'.split(' ').map((name) => [name, `layer-${name}`]));
+
+/** Nine images fill the disk; `kept`: what the removal of each leaves on it. */
+async function fullNode(
+  layers: ContainerdStore,
+  kept: (name: string) => number,
+  before: (node: Node) => void = () => undefined,
+): Promise<Node> {
+  const node = new Node();
+  node.fill();
+  await node.observe();
+  node.store = () => Promise.resolve(layers);
+  const left = node.left.split(' ');
+  node.runtime.before = (call) => {
+    if (call !== 'removeImage') return;
+    node.otherBytes += kept(left.shift() ?? '');
+    before(node);
+  };
+  return node;
+}
+
+describe('removals for space', () => {
+  test('do not cost every image when a lease holds all layers', async () => {
+    const node = await fullNode(layersOf(nine, Object.values(nine)), () => 1000);
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 2 });
+  });
+
+  test('do not cost every image when a lease holds all layers and the disk cannot be measured', async () => {
+    const node = await fullNode(
+      layersOf(nine, Object.values(nine)),
+      () => 1000,
+      (full) => (full.diskError = new Error('statfs failed')),
+    );
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 2 });
+  });
+
+  test('go on after an image whose layers another image has too', async () => {
+    const layers = layersOf({ ...nine, b: 'layer-c' });
+    const keptBytes: Readonly<Record<string, number>> = { a: 100, b: 1000 };
+    const node = await fullNode(layers, (name) => keptBytes[name] ?? 0);
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 3 });
+    expect(node.left).toBe('d e f g h i');
+  });
 });
