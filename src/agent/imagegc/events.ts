@@ -7,7 +7,8 @@ import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { DiskSpace } from '../../node/disk/filesystem.ts';
 import { shortSizeText, sizeText } from '../../runtime/text/size-text.ts';
 import { amountOf, hasCapacity, usedPercentOf } from './disk.ts';
-import { bytesOf, type ImageDecision, type ImageGcPlan, type SpaceUnit } from './facts.ts';
+import type { ImageDecision, ImageGcPlan, SpaceUnit } from './facts.ts';
+import { bytesOnDisk } from './space.ts';
 
 const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
   regarding: node,
@@ -74,23 +75,24 @@ function insufficient(unit: SpaceUnit, disk: DiskSpace | undefined): string {
 /** What uses the image file system; undefined = unknown. */
 interface Measured {
   readonly kept: readonly ImageDecision[];
+  readonly space: ImageGcPlan['space'];
   readonly disk: DiskSpace | undefined;
   readonly stats: readonly RuntimeContainerStats[] | undefined;
   readonly logBytes: number | undefined;
 }
 
 /** Sums up the usage of the image file system in bytes: kept images by reason, largest first, and what else is known of it. */
-function usageText({ kept, disk, stats, logBytes }: Measured): readonly string[] {
+function usageText({ kept, space, disk, stats, logBytes }: Measured): readonly string[] {
   if (!hasCapacity(disk)) return [];
   const { capacityBytes, availableBytes } = disk;
   const usedBytes = Math.max(0, capacityBytes - availableBytes);
   const layerBytes = stats?.reduce((sum, layer) => sum + (layer.writableLayerBytes ?? 0), 0);
-  const explained = bytesOf(kept) + (layerBytes ?? 0) + (logBytes ?? 0);
-  const images = [...Map.groupBy(kept, ({ reason }) => reason)].toSorted(
-    ([, a], [, b]) => bytesOf(b) - bytesOf(a),
-  );
+  const explained = bytesOnDisk(kept, space) + (layerBytes ?? 0) + (logBytes ?? 0);
+  const images = [...Map.groupBy(kept, ({ reason }) => reason)]
+    .map(([reason, of]) => ({ reason, count: of.length, bytes: bytesOnDisk(of, space) }))
+    .toSorted((a, b) => b.bytes - a.bytes);
   const parts = [
-    ...images.map(([reason, of]) => `images ${reason} ${sizeText(bytesOf(of))} (${of.length})`),
+    ...images.map(({ reason, count, bytes }) => `images ${reason} ${sizeText(bytes)} (${count})`),
     `writable layers ${sizeOrUnknown(layerBytes)}`,
     `logs ${sizeOrUnknown(logBytes)}`,
     `rest ${sizeText(Math.max(0, usedBytes - explained))}`,

@@ -181,6 +181,8 @@ export interface SelectedImages {
 export interface ImageGcPlan {
   /** undefined = no rule applies. */
   readonly rule: ImageGcPolicy | undefined;
+  /** As in the facts. */
+  readonly space: ImageSpace | undefined;
   /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
   readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
   /** Crossed thresholds for which the space step removes images. */
@@ -199,7 +201,7 @@ export interface ImageGcPlan {
   readonly isUncounted: boolean;
   /** Bytes that the space step has to free, after the removals by age. */
   readonly wantedBytes: number;
-  /** Bytes that the space step frees by the sizes that the runtime reports. */
+  /** Bytes that the space step frees by the plan. */
   readonly plannedBytes: number;
   /** The same in inodes; estimated after the removals by age. */
   readonly wantedInodes: number;

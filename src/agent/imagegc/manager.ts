@@ -131,7 +131,6 @@ export class ImageGcManager {
       matched: this.#matched,
       containers: observed.facts.containers,
       pods: observed.facts.pods,
-      space: observed.facts.space,
     });
     this.#matched = new Set(inventory.removeList?.flatMap(({ image, matched }) => (matched ? [image] : [])));
     if (rule.kind === 'governed') {
@@ -311,6 +310,7 @@ export class ImageGcManager {
     const removed = removedBy(results);
     return {
       kept: plan.kept.filter(({ target }) => !removed.has(target.id)),
+      space: plan.space,
       disk: results?.disk ?? disk,
       stats: await this.#orUnknown(runtime.containerStats(signal)),
       logBytes: await this.#orUnknown(logBytes(signal)),

@@ -117,6 +117,7 @@ function planRemovals(
   const isPaced = removals.length < due.length + needed.length;
   return {
     rule,
+    space: facts.space,
     ...usageOf(facts.disk),
     ...spaceStep(need, forSpace, inodesOf),
     ...(isUnknown && { state: 'Unknown' }),
@@ -272,6 +273,7 @@ function keepAll(
   const left = unknownBecause(facts) === undefined ? afterNone : 'MoreLeft';
   return {
     rule: undefined,
+    space: facts.space,
     ...usageOf(facts.disk),
     ...spaceStep(noNeed, [], () => 0),
     state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',

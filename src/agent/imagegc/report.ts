@@ -27,7 +27,7 @@ import {
   type ImageInventory,
   type ListedImage,
 } from './facts.ts';
-import { bytesOfAny, freedByAll } from './space.ts';
+import { bytesOnDisk, freedByAll } from './space.ts';
 import type { ReclaimResult } from '../nodepressure/facts.ts';
 
 export interface RemovalResults extends PassResults<ImageRemoval> {
@@ -180,10 +180,10 @@ function demandMessage(plan: ImageGcPlan, freed: Readonly<Record<SpaceUnit, numb
 }
 
 /** Names nodes.imageGC.only where it keeps images that could be removed. */
-function onlyText({ kept }: ImageGcPlan): string {
+function onlyText({ kept, space }: ImageGcPlan): string {
   const images = kept.filter(({ reason }) => reason === 'NotSelected');
   if (images.length === 0) return '';
-  return ` nodes.imageGC.only keeps ${counted(images.length, 'unused image')}, ${sizeText(bytesOf(images))} (NotSelected).`;
+  return ` nodes.imageGC.only keeps ${counted(images.length, 'unused image')}, ${sizeText(bytesOnDisk(images, space))} (NotSelected).`;
 }
 
 /** What a pass for a demand of node pressure has left; in mode DryRun, what the planned removals would leave. */
@@ -217,25 +217,31 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  { now, policy, matched, space, ...users }: InventoryFacts,
+  { now, policy, matched, ...users }: InventoryFacts,
 ): ImageInventory {
-  const { kept, removals } = plan;
+  const { kept, removals, space } = plan;
   const removed = removedBy(results);
   const all = [...kept, ...removals];
   const images = all.filter(({ target }) => !removed.has(target.id));
   const largest = images.toSorted((a, b) => b.target.bytes - a.target.bytes);
+  const sizeOf = (some: readonly ImageDecision[]): CountAndBytes => ({
+    count: some.length,
+    bytes: bytesOnDisk(some, space),
+  });
   const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
-    sizeOf(images.filter(isCounted), space);
-  const sumFreed = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
-    freedBy(images.filter(isCounted), removed, space);
+    sizeOf(images.filter(isCounted));
+  const sumFreed = (isCounted: (image: ImageDecision) => boolean): CountAndBytes => {
+    const some = images.filter(isCounted);
+    return { count: some.length, bytes: freedByAll(some, space, removed) };
+  };
   return {
-    total: sizeOf(images, space),
+    total: sizeOf(images),
     inUse: sum(({ target }) => isUsed(target)),
     pinned: sum(({ target }) => target.pinned),
     kept: sum(isKeptByPolicy),
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(({ target }) => !isUsed(target) && target.protectedBy === undefined),
-    unlisted: largest.length > maxListed ? sizeOf(largest.slice(maxListed), space) : undefined,
+    unlisted: largest.length > maxListed ? sizeOf(largest.slice(maxListed)) : undefined,
     isExact: space !== undefined,
     listed: largest.slice(0, maxListed).map((one) => listedOf(one, space)),
     disk,
@@ -256,7 +262,7 @@ export function inventoryOf(
 /** What uses images: undefined = unknown. */
 type ImageUsers = Pick<ImageGcFacts, 'containers' | 'pods'>;
 
-interface InventoryFacts extends ImageUsers, Pick<ImageGcFacts, 'space'> {
+interface InventoryFacts extends ImageUsers {
   readonly now: Date;
   readonly policy: NodeGovernance['policy'];
   /** Patterns of nodes.imageGC.remove that matched an image in an earlier pass. */
@@ -358,25 +364,3 @@ const removableReasons: ReadonlySet<string> = new Set<ImageDecision['reason']>([
   'PacingLimit',
   'RemovalFailed',
 ]);
-
-const idsOf = (images: readonly ImageDecision[]): ReadonlySet<string> =>
-  new Set(images.map(({ target }) => target.id));
-
-/** What images have on the disk; layers that they share count once. */
-const sizeOf = (images: readonly ImageDecision[], space: ImageGcFacts['space']): CountAndBytes => ({
-  count: images.length,
-  bytes: space === undefined ? bytesOf(images) : bytesOfAny(space.shares, idsOf(images)),
-});
-
-/** What the removal of all these images frees; `removed`: those that this pass has removed. */
-const freedBy = (
-  images: readonly ImageDecision[],
-  removed: ReadonlySet<string>,
-  space: ImageGcFacts['space'],
-): CountAndBytes => ({
-  count: images.length,
-  bytes:
-    space === undefined
-      ? bytesOf(images)
-      : freedByAll(space.shares, new Set([...idsOf(images), ...removed])) - freedByAll(space.shares, removed),
-});

@@ -42,17 +42,40 @@ export function freedInOrder(
   return freed;
 }
 
-/** The bytes that these images have, those that they share with others too. */
-export const bytesOfAny = (shares: readonly Share[], imageIds: ReadonlySet<string>): number =>
-  sumOf(shares.filter(({ images }) => images.some((id) => imageIds.has(id))));
+interface Sized {
+  readonly target: { readonly id: string };
+  readonly bytes?: number | undefined;
+}
 
-/** The bytes that the removal of all these images frees. */
-export const freedByAll = (shares: readonly Share[], imageIds: ReadonlySet<string>): number =>
-  sumOf(
-    shares.filter(({ images, heldBy }) => heldBy === undefined && images.every((id) => imageIds.has(id))),
-  );
+/** What images have on the disk; layers that they share count once. Without `space`, and of an image that is not in it, their own bytes count. */
+export const bytesOnDisk = (images: readonly Sized[], space: ImageSpace | undefined): number =>
+  bytesIn(images, space, (share, ids) => share.images.some((id) => ids.has(id)));
 
-const sumOf = (shares: readonly Share[]): number => sum(shares.map(({ bytes }) => bytes));
+/** What the removal of all these images frees; `removed`: images that are gone already. */
+export function freedByAll(
+  images: readonly Sized[],
+  space: ImageSpace | undefined,
+  removed: ReadonlySet<string> = new Set(),
+): number {
+  return bytesIn(images, space, (share, ids) => {
+    const isLeft = share.images.some((id) => !removed.has(id));
+    const isLast = share.images.every((id) => ids.has(id) || removed.has(id));
+    return share.heldBy === undefined && isLeft && isLast;
+  });
+}
+
+function bytesIn(
+  images: readonly Sized[],
+  space: ImageSpace | undefined,
+  isCounted: (share: Share, ids: ReadonlySet<string>) => boolean,
+): number {
+  const sumOf = (sizes: readonly Pick<Sized, 'bytes'>[]): number => sum(sizes.map(({ bytes = 0 }) => bytes));
+  if (space === undefined) return sumOf(images);
+  const ids = new Set(images.map(({ target }) => target.id));
+  const unknown = images.filter(({ target }) => !space.images.has(target.id));
+  const shares = space.shares.filter((share) => isCounted(share, ids));
+  return sumOf([...unknown, ...shares]);
+}
 
 /** `image NAME`, `content DIGEST`, `snapshot SNAPSHOTTER/NAME`, `container ID`. */
 type Node = string;
@@ -151,7 +174,9 @@ class Graph {
         if (known === undefined) owners.set(node, [id]);
         else known.push(id);
       }
-    for (const { id, nodes } of reached) bytes.set(id, this.#bytesOf([...nodes], owners));
+    for (const { id, nodes } of reached)
+      if ([...nodes].some((node) => this.#bytes.has(node)))
+        bytes.set(id, this.#bytesOf([...nodes], owners));
     return { shares: this.#shares(owners, held), images: bytes };
   }
 

@@ -57,7 +57,10 @@ function usedBytes(): number {
 async function removed(
   some: readonly string[],
 ): Promise<{ readonly predicted: number; readonly freed: number }> {
-  const predicted = freedByAll((await spaceNow()).shares, new Set(some));
+  const predicted = freedByAll(
+    some.map((id) => ({ target: { id } })),
+    await spaceNow(),
+  );
   const before = usedBytes();
   for (const id of some) await runtime.removeImage(id, signal);
   return { predicted, freed: before - usedBytes() };

@@ -105,7 +105,10 @@ test('an Event about a full disk has its usage as far as it is known', () => {
   const node = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' };
   const { kept } = planOf({ containers: [container('a', { imageId: 'sha256:a' })] });
   const noteOf = (over: Partial<Parameters<typeof freeDiskSpaceFailed>[2]>) =>
-    freeDiskSpaceFailed(node, 'Full.', { kept, disk, stats: undefined, logBytes: undefined, ...over }).note;
+    freeDiskSpaceFailed(node, 'Full.', {
+      ...{ kept, space: undefined, disk, stats: undefined, logBytes: undefined },
+      ...over,
+    }).note;
   expect(noteOf({ disk: undefined })).toBe('Full.');
   expect(noteOf({ logBytes: 90 })).toBe(
     'Full. Used: 8.79 KiB of 9.77 KiB: images InUse 1000 B (1), writable layers unknown, logs 90 B, rest 7.72 KiB.',
@@ -113,6 +116,16 @@ test('an Event about a full disk has its usage as far as it is known', () => {
   const layer = { id: 'c', labels: {}, writableLayerInodes: undefined };
   const stats = [1024, undefined].map((writableLayerBytes) => ({ ...layer, writableLayerBytes }));
   expect(noteOf({ stats })).toContain('writable layers 1.00 KiB, logs unknown');
+  const [a, b] = ['sha256:a', 'sha256:b'];
+  const shares = [
+    { images: [a, b], bytes: 3000, heldBy: undefined },
+    { images: [a], bytes: 500, heldBy: 'lease l' },
+  ];
+  const bytes = { unique: 500, shared: 3000, packed: 0, inexactBecause: undefined };
+  const space = { shares, images: new Map([a, b].map((id) => [id, bytes])) };
+  const { kept: shared } = planOf({ space, pods: undefined });
+  expect(noteOf({ kept: shared, space })).toContain('images PodsUnknown 3.42 KiB (2),');
+  expect(noteOf({ kept: shared, space })).toContain('rest 5.37 KiB');
 });
 
 test('the remove list counts the images that are left of each entry that has not ended', () => {

@@ -104,6 +104,11 @@ describe('bytes of images', () => {
     expect(bytes.get('b')).toMatchObject({ unique: 2020 * block, shared: 5500 * block });
   });
 
+  test('an image that containerd does not have has no bytes: they are not known', () => {
+    const listed = [...images, { ...image('c'), id: 'c', tags: ['c:1'], digests: [] }];
+    expect(imageSpace(new Map([['k8s.io', pair]]), listed, now).images.has('c')).toBe(false);
+  });
+
   test.each([
     { name: 'the last of two images frees what they share', ids: ['a', 'b'], expected: [1111, 7520] },
     { name: 'in the other order', ids: ['b', 'a'], expected: [2020, 6611] },
