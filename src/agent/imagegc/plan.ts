@@ -24,7 +24,7 @@ import {
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, usesOf, imageOf, requestsAt } from './uses.ts';
 import { recordAt, repulls } from './records.ts';
-import { freedInOrder } from './space.ts';
+import { bytesOfImage, freedInOrder } from './space.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /** The rule of the node, with the arguments of the plan. */
@@ -310,7 +310,7 @@ function imageFacts(
       id: image.id,
       name: image.tags[0] ?? image.digests[0],
       image,
-      bytes: bytesOnDisk(image, facts),
+      bytes: bytesOfImage(image, facts.space),
       record,
       ...uses,
       protectedBy: protectedBecause({ ...uses, requested }),
@@ -319,11 +319,6 @@ function imageFacts(
       ...maximumAge(image),
     };
   });
-}
-
-function bytesOnDisk({ id, sizeBytes }: RuntimeImage, { space }: ImageGcFacts): number {
-  const known = space?.images.get(id);
-  return known === undefined ? sizeBytes : known.unique + known.shared;
 }
 
 /** Whether a container or a pod uses it, or may use it. */

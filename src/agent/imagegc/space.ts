@@ -42,6 +42,15 @@ export function freedInOrder(
   return freed;
 }
 
+/** What an image has on the disk, with what it shares; if that is unknown, the size that the runtime reports. */
+export function bytesOfImage(
+  { id, sizeBytes }: Pick<RuntimeImage, 'id' | 'sizeBytes'>,
+  space: ImageSpace | undefined,
+): number {
+  const known = space?.images.get(id);
+  return known === undefined ? sizeBytes : known.unique + known.shared;
+}
+
 interface Sized {
   readonly target: { readonly id: string };
   readonly bytes?: number | undefined;

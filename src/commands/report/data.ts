@@ -1,3 +1,4 @@
+import { bytesOfImage, freedByAll } from '../../agent/imagegc/space.ts';
 import { isInodes } from '../../api/node-pressure.ts';
 import type { Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectKey } from '../../evaluation/plan/changes.ts';
@@ -93,7 +94,7 @@ export function reportData(
     images: largestImages(facts.parts, removedKeys(decisions)),
     logs: largestLogs(facts.parts, isShown),
     /** The next days (UTC) on which something becomes due, such as `2026-01-16`, in order. */
-    due: dueOf(decisions, now),
+    due: dueOf(decisions, facts.parts, now),
     /** Pods that make no progress, those of the longest time first. */
     stuck: stuckIn(facts, decisions, now, (pod) => isShown(nameOf(pod))).map(({ pod, view }) => ({
       name: nameOf(pod),
@@ -170,8 +171,10 @@ const largest = 20;
 
 function largestImages(parts: readonly NodePart[], removed: ReadonlySet<string>): readonly Large[] {
   const images = new Map<string, Large>();
-  for (const { name: node, images: list = [] } of parts)
-    for (const { id, tags, digests, sizeBytes: bytes } of list) {
+  for (const { name: node, images: list = [], space } of parts)
+    for (const image of list) {
+      const { id, tags, digests } = image;
+      const bytes = bytesOfImage(image, space);
       const known = images.get(id) ?? {
         name: tags[0] ?? digests[0] ?? id,
         bytes,
@@ -203,18 +206,38 @@ function largestLogs(parts: readonly NodePart[], isShown: IsShown): readonly Lar
     .slice(0, largest);
 }
 
-function dueOf(decisions: readonly Decision[], now: Date) {
+/** Of images with shared layers what their removal frees, after those that are removed or due before. */
+function dueOf(decisions: readonly Decision[], parts: readonly NodePart[], now: Date) {
   const until = now.getTime() + dueDays * 86_400_000;
   const waiting = decisions.filter(
     ({ order, eligibleAt }) => order === null && eligibleAt !== null && Date.parse(eligibleAt) <= until,
   );
+  const gone = decisions.filter(({ order }) => order !== null);
   return [...Map.groupBy(waiting, ({ eligibleAt }) => (eligibleAt ?? '').slice(0, 10))]
-    .map(([day, list]) => ({
-      day,
-      objects: list.length,
-      bytes: sum(list.map(({ bytes }) => bytes ?? 0)),
-    }))
-    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([day, list]) => {
+      const bytes = freedBy(list, gone, parts);
+      gone.push(...list);
+      return { day, objects: list.length, bytes };
+    });
+}
+
+function freedBy(list: readonly Decision[], gone: readonly Decision[], parts: readonly NodePart[]): number {
+  const spaces = new Map(parts.map(({ name, space }) => [name, space]));
+  const imagesOn = (some: readonly Decision[], node: string) =>
+    some.flatMap(({ object, bytes }) =>
+      object.kind === 'Image' && object.node === node
+        ? [{ target: { id: object.id ?? '' }, bytes: bytes ?? 0 }]
+        : [],
+    );
+  const byNode = Map.groupBy(list, ({ object }) => (object.kind === 'Image' ? object.node : undefined));
+  return sum(
+    [...byNode].map(([node, some]) => {
+      if (node === undefined) return sum(some.map(({ bytes }) => bytes ?? 0));
+      const before = new Set(imagesOn(gone, node).map(({ target }) => target.id));
+      return freedByAll(imagesOn(some, node), spaces.get(node), before);
+    }),
+  );
 }
 
 export const policyTexts = (plan: PlanDocument): readonly string[] =>

@@ -4,6 +4,7 @@ import { observeGone } from '../../agent/containergc/pods.ts';
 import { explainContainer } from '../../agent/containergc/words.ts';
 import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
 import { planImageGc } from '../../agent/imagegc/plan.ts';
+import { bytesOfImage } from '../../agent/imagegc/space.ts';
 import { observeImages } from '../../agent/imagegc/records.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
 import { byExcess } from '../../agent/localstorage/inventory.ts';
@@ -289,7 +290,7 @@ function pressureUnit(pressed: Pressed, options: PlanOptions): UnitPlan {
 
 /** The effect of the reclaim is measured only where waiting periods are skipped. */
 function pressureFacts({ part, states, reclaim }: Pressed, options: PlanOptions): NodePressureFacts {
-  const { name: node, pods, usage, images = [] } = part;
+  const { name: node, pods, usage, images = [], space } = part;
   const { now } = timesOf(part, options);
   const reclaimed = new Map(
     states.flatMap((state): [DiskSignal, Reclaimed][] => {
@@ -299,10 +300,10 @@ function pressureFacts({ part, states, reclaim }: Pressed, options: PlanOptions)
       return isDiskSignal(signal) && result !== undefined ? [[signal, { atMs, result }]] : [];
     }),
   );
-  const consumers = images.map(({ id, tags, digests, sizeBytes }): Consumer => ({
+  const consumers = images.map((image): Consumer => ({
     kind: 'image',
-    name: tags[0] ?? digests[0] ?? id,
-    amount: sizeBytes,
+    name: image.tags[0] ?? image.digests[0] ?? image.id,
+    amount: bytesOfImage(image, space),
   }));
   return { node, signals: states, pods, usage, reclaimed, consumers };
 }

@@ -114,6 +114,32 @@ describe('what the plan removes', () => {
     await expect(reportMarkdown(document, data)).toMatchFileSnapshot('./__snapshots__/markdown.txt');
   });
 
+  test('counts a layer that images share once, with the last of them', () => {
+    const [first, last] = ['sha256:a', 'sha256:b'];
+    const bytes = { unique: 10, shared: 500, packed: 0, inexactBecause: undefined };
+    const shares = [
+      { images: [first, last], bytes: 500, heldBy: undefined },
+      { images: [first], bytes: 10, heldBy: undefined },
+      { images: [last], bytes: 10, heldBy: undefined },
+    ];
+    const space = { shares, images: new Map([first, last].map((id) => [id, bytes])) };
+    const young = (id: string, day: number): Decision =>
+      decision({
+        ...{ unit: 'imagegc', verdict: 'Keep', reason: 'TooYoung', bytes: 510 },
+        object: { kind: 'Image', id, node: 'node-1', name: id },
+        eligibleAt: `2026-01-${day}T12:00:00Z`,
+      });
+    const images = [imageOf(first, ['a:1'], 5), imageOf(last, ['b:1'], 9)];
+    const shown = (...days: readonly [number, number]) =>
+      reportData(plan({ decisions: [young(first, days[0]), young(last, days[1])] }), {
+        ...facts,
+        parts: [part('node-1', { images, space })],
+      });
+    expect(shown(17, 16).due.map((one) => one.bytes)).toEqual([10, 510]);
+    expect(shown(16, 16).due.map((one) => one.bytes)).toEqual([520]);
+    expect(shown(16, 16).images.map((one) => one.bytes)).toEqual([510, 510]);
+  });
+
   test('marks what may be more, and says what is not known', () => {
     const unknown = [{ what: 'nodes', policy: 'p', nodes: ['node-2'], remedy: 'add --nodes' }] as const;
     const changes = { more: [], less: [], modes: [], unknown };
