@@ -750,7 +750,7 @@ export interface NodeGCReportStatusUsageFileSystem {
    */
   orphansBytes?: number | undefined;
   /**
-   * Everything else, such as the operating system, host paths and compressed layers of images.
+   * Everything else, such as the operating system, host paths and layers that no image has; packed layers of images too if the bytes of images on the disk are not known.
    */
   otherBytes?: number | undefined;
   /**
