@@ -35,7 +35,7 @@ export interface EvictionDeps extends RemoverContext, Pick<EvictionActDeps, 'evi
 export class EvictionController {
   readonly #deps: EvictionDeps;
   readonly #memory = new EvictionRecord();
-  /** UIDs of the evicted pods that have not ended in time. */
+  /** UIDs of the evicted pods that had not ended in time. */
   readonly #overdue = new Changed<string>();
   #replicas: EvictionFacts['replicas'] = new Map();
   /** Whether a pass was made: the first one begins the leadership. */
@@ -104,8 +104,11 @@ export class EvictionController {
   #reportOverdue(): void {
     const { pods, recorder, clock, own, log } = this.#deps;
     if (!pods.synced) return;
-    const overdue = planOverdue(this.#memory.evicted, pods.items, clock.monotonicMs());
-    const unreported = this.#overdue.added(overdue.map(({ pod }) => pod.uid));
+    const { evicted } = this.#memory;
+    const overdue = planOverdue(evicted, pods.items, clock.monotonicMs());
+    // Reported once, even if the cache shows a longer grace later.
+    const reported = this.#overdue.last.filter((uid) => evicted.has(uid));
+    const unreported = this.#overdue.added([...reported, ...overdue.map(({ pod }) => pod.uid)]);
     for (const late of overdue) {
       const { namespace, name, uid, nodeName, finalizers } = late.pod;
       if (!unreported.has(uid)) continue;

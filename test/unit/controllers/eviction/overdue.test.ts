@@ -65,3 +65,13 @@ test.each<[name: string, over: Partial<PodFacts>, afterMs: number, gracePeriodSe
     expect(await env.metric(overdueMetric)).toBe(afterMs === Infinity ? 0 : 1);
   },
 );
+
+test('an evicted pod whose longer grace the cache shows only later is reported once', async () => {
+  const env = await evictedPod({});
+  for (const ms of [46_000, 1_000, 3_600_000]) {
+    env.clock.advance(ms);
+    await env.pass();
+    env.updatePod('uid-a', { ...ending, deletionGracePeriodSeconds: 600 });
+  }
+  expect(await env.metric(overdueMetric)).toBe(1);
+});
