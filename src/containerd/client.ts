@@ -1,3 +1,5 @@
+import { deadlineAfter } from '../runtime/scheduling/abort.ts';
+import { systemClock as clock } from '../runtime/scheduling/clock.ts';
 import { CriConnection, type CriCall, type OnCall } from '../cri/connection.ts';
 import { isNotFound, isUnimplemented } from '../cri/failure.ts';
 import { RuntimeError } from '../cri/runtime.ts';
@@ -29,7 +31,7 @@ import type {
 interface ContainerdOptions {
   /** Path of the runtime's socket, without a scheme. */
   readonly socket: string;
-  /** Of each call; default 30 s. */
+  /** Of a whole read; default 60 s. */
   readonly deadlineMs?: number;
   readonly onCall?: OnCall;
 }
@@ -37,16 +39,14 @@ interface ContainerdOptions {
 /** Names, blobs and snapshots together; a busy node has 5 000. More would need more memory than an agent has. */
 const maxObjects = 40_000;
 
-/**
- * Reads what containerd itself keeps, over the socket of its CRI; changes nothing. A failed call throws RuntimeError.
- */
+/** Reads what containerd itself keeps, over the socket of its CRI; changes nothing. A failed call throws RuntimeError. */
 export class ContainerdClient {
   readonly #connection: CriConnection;
   readonly #deadlineMs: number;
-  /** Bytes of committed snapshots, which never change; those of the last read. */
-  #sizes: ReadonlyMap<string, number> = new Map();
+  /** Bytes of committed snapshots, which never change. */
+  #sizes = new Map<string, number>();
 
-  constructor({ socket, deadlineMs = 30_000, onCall = () => undefined }: ContainerdOptions) {
+  constructor({ socket, deadlineMs = 60_000, onCall = () => undefined }: ContainerdOptions) {
     this.#connection = new CriConnection(socket, onCall);
     this.#deadlineMs = deadlineMs;
   }
@@ -60,11 +60,15 @@ export class ContainerdClient {
    * was before or after.
    */
   async read(signal: AbortSignal): Promise<ContainerdStore | undefined> {
+    const late = (): Error => new Error(`reading containerd took longer than ${this.#deadlineMs / 1000} s`);
+    const deadline = deadlineAfter(clock, this.#deadlineMs, late, signal);
     try {
-      return await this.#read(signal);
+      return await this.#read(deadline.signal);
     } catch (err) {
       if (err instanceof RuntimeError && isUnimplemented(err.cause)) return undefined;
       throw err;
+    } finally {
+      deadline.stop();
     }
   }
 
@@ -78,43 +82,51 @@ export class ContainerdClient {
     const found = await callsIn().list([namespaces, namespaces.methods.list, (page) => page.namespaces], {
       filter: '',
     });
-    const sizes = new Map<string, number>();
-    const store = new Map<string, NamespaceStore>();
+    const listed = new Map<string, NamespaceStore>();
     let objects = 0;
-    for (const { name: namespace } of found) {
-      const calls = callsIn(namespace);
-      // What refers before what is referred to: an object that is made meanwhile then belongs to nothing that is known.
-      const names = await calls.list(
-        [images, images.methods.list, (page) => page.images.map(toImageName)],
-        all,
-      );
-      const running = await calls.list([containers, containers.methods.listStream, toContainers], all);
-      const held = await readLeases(calls);
-      const ingests = await calls.list(
-        [content, content.methods.listStatuses, ({ statuses }) => statuses.map(toIngest)],
-        all,
-      );
-      const blobs = await calls.list([content, content.methods.list, ({ info }) => info.map(toBlob)], all);
-      const layers: Snapshot[] = [];
-      for (const { id: snapshotter } of snapshotters)
-        layers.push(...(await readSnapshots(calls, snapshotter, { known: this.#sizes, sizes })));
-      objects += names.length + blobs.length + layers.length;
+    for (const { name } of found) {
+      const stored = await listNamespace(callsIn(name), snapshotters);
+      objects += stored.images.length + stored.blobs.length + stored.snapshots.length;
       if (objects > maxObjects)
         throw new RuntimeError(
           `containerd keeps more than ${maxObjects} names, blobs and snapshots`,
           'other',
         );
-      store.set(namespace, {
-        images: names,
-        containers: running,
-        leases: held,
-        ingests,
-        blobs,
-        snapshots: layers,
-      });
+      listed.set(name, stored);
+    }
+    const store = new Map<string, NamespaceStore>();
+    const sizes = new Map<string, number>();
+    for (const [name, stored] of listed) {
+      const snapshots = await this.#measured(callsIn(name), stored.snapshots, sizes);
+      store.set(name, { ...stored, snapshots });
     }
     this.#sizes = sizes;
     return store;
+  }
+
+  /** The snapshots with their sizes. containerd has no call for all of them: it answers for each, from its database. */
+  async #measured(
+    calls: Calls,
+    listed: readonly Snapshot[],
+    sizes: Map<string, number>,
+  ): Promise<readonly Snapshot[]> {
+    const measured: Snapshot[] = [];
+    for (const snapshot of listed) {
+      if (snapshot.kind !== 'committed') {
+        measured.push(snapshot);
+        continue;
+      }
+      const { snapshotter, name, createdAtSeconds } = snapshot;
+      const key = [calls.namespace, snapshotter, name, createdAtSeconds].join(' ');
+      const sizeBytes = this.#sizes.get(key) ?? (await usageOf(calls, snapshotter, name));
+      if (sizeBytes !== 'unknown') {
+        sizes.set(key, sizeBytes);
+        // Also if this read fails later, the next one goes on from here.
+        this.#sizes.set(key, sizeBytes);
+      }
+      measured.push({ ...snapshot, sizeBytes });
+    }
+    return measured;
   }
 }
 
@@ -149,6 +161,30 @@ class Calls {
 
 const all = { filters: [] };
 
+/** What refers is listed before what is referred to: an object that is made meanwhile then belongs to nothing that is known. */
+async function listNamespace(
+  calls: Calls,
+  snapshotters: readonly { readonly id: string }[],
+): Promise<NamespaceStore> {
+  const names = await calls.list([images, images.methods.list, (page) => page.images.map(toImageName)], all);
+  const running = await calls.list([containers, containers.methods.listStream, toContainers], all);
+  const held = await readLeases(calls);
+  const ingests = await calls.list(
+    [content, content.methods.listStatuses, ({ statuses }) => statuses.map(toIngest)],
+    all,
+  );
+  const blobs = await calls.list([content, content.methods.list, ({ info }) => info.map(toBlob)], all);
+  const layers: Snapshot[] = [];
+  for (const { id: snapshotter } of snapshotters)
+    layers.push(
+      ...(await calls.list(
+        [snapshots, snapshots.methods.list, ({ info }) => info.map((one) => toSnapshot(one, snapshotter))],
+        { snapshotter, filters: [] },
+      )),
+    );
+  return { images: names, containers: running, leases: held, ingests, blobs, snapshots: layers };
+}
+
 /** A lease that ends meanwhile keeps nothing. */
 async function readLeases(calls: Calls): Promise<readonly Lease[]> {
   const found: Lease[] = [];
@@ -173,28 +209,6 @@ async function orGone<T>(reading: Promise<T>): Promise<T | 'gone'> {
     if (err instanceof RuntimeError && isNotFound(err.cause)) return 'gone';
     throw err;
   }
-}
-
-/** containerd has no call for the sizes of all snapshots: it answers for each, from its database. */
-async function readSnapshots(
-  calls: Calls,
-  snapshotter: string,
-  { known, sizes }: { readonly known: ReadonlyMap<string, number>; readonly sizes: Map<string, number> },
-): Promise<readonly Snapshot[]> {
-  const found: Snapshot[] = [];
-  const list = [snapshots, snapshots.methods.list, ({ info }: { info: SnapshotInfo[] }) => info] as const;
-  for (const info of await calls.list(list, { snapshotter, filters: [] })) {
-    const snapshot = toSnapshot(info, snapshotter);
-    if (snapshot.kind !== 'committed') {
-      found.push(snapshot);
-      continue;
-    }
-    const key = [calls.namespace, snapshotter, snapshot.name, snapshot.createdAtSeconds].join(' ');
-    const sizeBytes = known.get(key) ?? (await usageOf(calls, snapshotter, snapshot.name));
-    if (sizeBytes !== 'unknown') sizes.set(key, sizeBytes);
-    found.push({ ...snapshot, sizeBytes });
-  }
-  return found;
 }
 
 /** Unknown: it was removed meanwhile, or this snapshotter does not measure. The next read asks again. */
