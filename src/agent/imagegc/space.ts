@@ -184,8 +184,7 @@ class Graph {
         else known.push(id);
       }
     for (const { id, nodes } of reached)
-      if ([...nodes].some((node) => this.#bytes.has(node)))
-        bytes.set(id, this.#bytesOf([...nodes], owners));
+      if ([...nodes].some((node) => this.#bytes.has(node))) bytes.set(id, this.#bytesOf([...nodes], owners));
     return { shares: this.#shares(owners, held), images: bytes };
   }
 
