@@ -171,19 +171,14 @@ function imageSpaceOf(content: Field): ImageSpace {
   const images = content
     .at('images')
     .list()
-    .map((one) => one.at('id').name());
+    .map((one) => [one.at('id').name(), imageBytesOf(one)] as const);
   const idAt = (place: Field): string => {
-    const id = images[place.count()];
-    if (id === undefined) throw place.mustBe(`the place of one of ${images.length} images`);
-    return id;
+    const image = images[place.count()];
+    if (image === undefined) throw place.mustBe(`the place of one of ${images.length} images`);
+    return image[0];
   };
   return {
-    images: new Map(
-      content
-        .at('images')
-        .list()
-        .map((one) => [one.at('id').name(), imageBytesOf(one)]),
-    ),
+    images: new Map(images),
     shares: content
       .at('shares')
       .list()

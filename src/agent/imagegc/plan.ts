@@ -24,6 +24,7 @@ import {
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, usesOf, imageOf, requestsAt } from './uses.ts';
 import { recordAt, repulls } from './records.ts';
+import { sum } from '../../runtime/sum.ts';
 import { bytesOfImage, freedInOrder } from './space.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
@@ -154,9 +155,11 @@ export function dueBecause(image: JudgedImage, now: Date): (typeof dueReasons)[n
 }
 
 const imageBytes = ({ listed, space }: Pick<ImageGcFacts, 'listed' | 'space'>): number =>
-  space === undefined
-    ? distinctImages(listed).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    : space.shares.reduce((sum, { bytes }) => sum + bytes, 0);
+  sum(
+    space === undefined
+      ? distinctImages(listed).map(({ sizeBytes }) => sizeBytes)
+      : space.shares.map(({ bytes }) => bytes),
+  );
 
 /** What the removal of each image frees if they are removed in this order. */
 function bytesFreed(

@@ -242,25 +242,17 @@ class Graph {
     ];
     const held = new Map<Node, string>();
     for (const { node, name, isFlat } of holders)
-      for (const reached of isFlat ? this.#chain(node) : this.#reach([node]))
-        if (!held.has(reached)) held.set(reached, name);
+      for (const reached of this.#reach([node], isFlat)) if (!held.has(reached)) held.set(reached, name);
     return held;
   }
 
-  #chain(node: Node): ReadonlySet<Node> {
-    const chain = new Set([node]);
-    // What is added to a set while it is read, is read too; a cycle ends.
-    for (const at of chain) {
-      const parent = this.#parents.get(at);
-      if (parent !== undefined) chain.add(parent);
-    }
-    return chain;
-  }
-
-  #reach(from: readonly Node[]): ReadonlySet<Node> {
+  /** `isFlat`: only the parents of snapshots. */
+  #reach(from: readonly Node[], isFlat = false): ReadonlySet<Node> {
     const reached = new Set(from);
+    // What is added to a set while it is read, is read too; a cycle ends.
     for (const node of reached) {
-      for (const next of this.#links.get(node) ?? []) reached.add(next);
+      const links = isFlat ? undefined : this.#links.get(node);
+      for (const next of links ?? []) reached.add(next);
       const parent = this.#parents.get(node);
       if (parent !== undefined) reached.add(parent);
     }

@@ -177,7 +177,7 @@ const unexplainedBytes = 2 ** 30;
 /** Whether the bytes by which a plan counts are those that removals free. */
 function sizeNotes({ name, images = [], space, disk }: NodePart): readonly string[] {
   if (space !== undefined) return [...heldNotes(name, space), ...inexactNotes(name, space)];
-  const listedBytes = distinctImages(images).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const listedBytes = sum(distinctImages(images).map(({ sizeBytes }) => sizeBytes));
   const { usedBytes = 0 } = disk ?? {};
   // 0 = unknown, as of CRI-O.
   if (usedBytes === 0 || usedBytes < 1.25 * listedBytes || usedBytes - listedBytes < unexplainedBytes)
