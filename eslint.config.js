@@ -47,6 +47,9 @@ const typesOnly = {
     '**/kube/**',
     '**/cri/**',
     '**/containerd/**',
+    // Plain values, and the references between them.
+    '!**/containerd/store.ts',
+    '!**/containerd/graph.ts',
     '**/node/**',
     '**/snapshot/**',
     '@kubernetes/client-node',

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { deadlineAfter } from '../runtime/scheduling/abort.ts';
 import { systemClock as clock } from '../runtime/scheduling/clock.ts';
-import { CriConnection, type CriCall, type OnCall } from '../cri/connection.ts';
+import type { Method } from '../cri/call.ts';
+import { CriConnection, type CriCall, type OnCall, type Service } from '../cri/connection.ts';
 import { isNotFound, isUnimplemented } from '../cri/failure.ts';
 import { RuntimeError } from '../cri/runtime.ts';
 import { ContainersDefinition as containers, type ListContainerMessage } from './gen/containers.ts';
@@ -15,17 +17,20 @@ import {
   type Info as SnapshotInfo,
   type UsageResponse,
 } from './gen/snapshots.ts';
-import type { Timestamp } from './gen/time.ts';
-import type {
-  Blob,
-  ContainerdStore,
-  GcLabels,
-  ImageName,
-  Ingest,
-  Lease,
-  NamespaceStore,
-  Snapshot,
-  StoredContainer,
+import type { Timestamp } from './gen/types.ts';
+import {
+  gcExpire,
+  kubernetesNamespace,
+  labelPrefixes,
+  type Blob,
+  type ContainerdStore,
+  type ImageName,
+  type Ingest,
+  type Labels,
+  type Lease,
+  type NamespaceStore,
+  type Snapshot,
+  type StoredContainer,
 } from './store.ts';
 
 interface ContainerdOptions {
@@ -39,7 +44,13 @@ interface ContainerdOptions {
 /** Names, blobs and snapshots together; a busy node has 5 000. More would need more memory than an agent has. */
 const maxObjects = 40_000;
 
-/** Reads what containerd itself keeps, over the socket of its CRI; changes nothing. A failed call throws RuntimeError. */
+/** A call that changes something waits for containerd's collector, which may delete many files. */
+const changeDeadlineMs = 120_000;
+
+/**
+ * Reads what containerd itself keeps, over the socket of its CRI, and removes references in the namespace of the kubelet; only containerd
+ * deletes what nothing refers to. A failed call throws RuntimeError.
+ */
 export class ContainerdClient {
   readonly #connection: CriConnection;
   readonly #deadlineMs: number;
@@ -70,6 +81,50 @@ export class ContainerdClient {
     } finally {
       deadline.stop();
     }
+  }
+
+  /**
+   * Sets labels of a name of an image, and leaves its other labels as they are; a label with the value '' is removed. Returns false if the
+   * name does not exist.
+   */
+  async labelImage(name: string, labels: Labels, signal: AbortSignal): Promise<boolean> {
+    // Without a target containerd ends with a panic; the mask makes it keep the one that it has.
+    const image = { name, labels, target: { digest: '' } };
+    return this.#change([images, images.methods.update], { image, updateMask: maskOf(labels) }, signal);
+  }
+
+  /** As `labelImage`, of a blob. */
+  async labelBlob(digest: string, labels: Labels, signal: AbortSignal): Promise<boolean> {
+    const info = { digest, size: 0, labels };
+    return this.#change([content, content.methods.update], { info, updateMask: maskOf(labels) }, signal);
+  }
+
+  /** Returns after the collector has run; false: the lease does not exist. */
+  async deleteLease(id: string, signal: AbortSignal): Promise<boolean> {
+    return this.#change([leases, leases.methods.delete], { id, sync: true }, signal);
+  }
+
+  /** Ends a download; false: it does not exist. */
+  async abortDownload(ref: string, signal: AbortSignal): Promise<boolean> {
+    return this.#change([content, content.methods.abort], { ref }, signal);
+  }
+
+  /** Deletes what nothing refers to: containerd's collector does not run by time, but after a lease is deleted. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const id = `dustpan-collect-${randomUUID()}`;
+    const expires = new Date(clock.now().getTime() + 60 * 60_000).toISOString();
+    await this.#change([leases, leases.methods.create], { id, labels: { [gcExpire]: expires } }, signal);
+    await this.deleteLease(id, signal);
+  }
+
+  async #change<Request, Response>(
+    [service, method]: readonly [Service, Method<Request, Response>],
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const headers = { 'containerd-namespace': kubernetesNamespace };
+    const sent = { request, deadlineMs: changeDeadlineMs, headers };
+    return (await orGone(this.#connection.stream([service, method, () => true], sent, signal))) !== 'gone';
   }
 
   async #read(signal: AbortSignal): Promise<ContainerdStore> {
@@ -197,7 +252,7 @@ async function readLeases(calls: Calls): Promise<readonly Lease[]> {
   for (const { id, createdAt, labels } of await calls.list(list, all)) {
     const resources = await orGone(calls.list(resourcesOf, { id }));
     if (resources !== 'gone')
-      found.push({ id, createdAtSeconds: secondsOf(createdAt), labels: gcLabels(labels), resources });
+      found.push({ id, createdAtSeconds: secondsOf(createdAt), labels: knownLabels(labels), resources });
   }
   return found;
 }
@@ -223,12 +278,17 @@ async function usageOf(calls: Calls, snapshotter: string, key: string): Promise<
   }
 }
 
+/** Without a path, containerd would replace all labels. */
+const maskOf = (labels: Labels): { readonly paths: string[] } => ({
+  paths: Object.keys(labels).map((key) => `labels.${key}`),
+});
+
 const isRunning = ({ initErr }: { readonly initErr: unknown }): boolean => initErr === undefined;
 
 const toImageName = ({ name, target, labels }: Image): ImageName => ({
   name,
   target: target?.digest ?? '',
-  labels: gcLabels(labels),
+  labels: knownLabels(labels),
 });
 
 const toContainers = ({ container }: ListContainerMessage): readonly StoredContainer[] =>
@@ -239,7 +299,7 @@ const toContainers = ({ container }: ListContainerMessage): readonly StoredConta
           id: container.id,
           snapshotter: container.snapshotter,
           snapshotKey: container.snapshotKey,
-          labels: gcLabels(container.labels),
+          labels: knownLabels(container.labels),
         },
       ];
 
@@ -255,7 +315,7 @@ const toIngest = ({ ref, startedAt, updatedAt, offset, total, expected }: Status
 const toBlob = ({ digest, size, labels }: BlobInfo): Blob => ({
   digest,
   sizeBytes: size,
-  labels: gcLabels(labels),
+  labels: knownLabels(labels),
 });
 
 const toSnapshot = (info: SnapshotInfo, snapshotter: string): Snapshot => ({
@@ -264,11 +324,13 @@ const toSnapshot = (info: SnapshotInfo, snapshotter: string): Snapshot => ({
   parent: info.parent,
   kind: info.kind === Kind.COMMITTED ? 'committed' : 'other',
   createdAtSeconds: secondsOf(info.createdAt),
-  labels: gcLabels(info.labels),
+  labels: knownLabels(info.labels),
   sizeBytes: 'unknown',
 });
 
 const secondsOf = (time: Timestamp | undefined): number => time?.seconds ?? 0;
 
-const gcLabels = (labels: Readonly<Record<string, string>>): GcLabels =>
-  Object.fromEntries(Object.entries(labels).filter(([key]) => key.startsWith('containerd.io/gc.')));
+const knownLabels = (labels: Readonly<Record<string, string>>): Labels =>
+  Object.fromEntries(
+    Object.entries(labels).filter(([key]) => labelPrefixes.some((prefix) => key.startsWith(prefix))),
+  );

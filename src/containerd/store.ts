@@ -1,19 +1,32 @@
-/** Only the labels that the runtime's collector reads: those that begin with `containerd.io/gc.`. */
-export type GcLabels = Readonly<Record<string, string>>;
+/** The namespace that containerd's CRI, and so the kubelet, uses. */
+export const kubernetesNamespace = 'k8s.io';
+
+/** A time, in RFC 3339: the object is no root of the collector after it. */
+export const gcExpire = 'containerd.io/gc.expire';
+
+/** The labels that are read: those of the collector, where a blob comes from, those of CRI and of dustpan. */
+export const labelPrefixes: readonly string[] = [
+  'containerd.io/gc.',
+  'containerd.io/distribution.source.',
+  'io.cri-containerd.',
+  'gc.dustpan.dev/',
+];
+
+export type Labels = Readonly<Record<string, string>>;
 
 /** A name of an image; one image of the kubelet has several. */
 export interface ImageName {
   readonly name: string;
   /** The digest of its manifest or index. */
   readonly target: string;
-  readonly labels: GcLabels;
+  readonly labels: Labels;
 }
 
 /** A packed layer, a manifest, an index or a configuration. */
 export interface Blob {
   readonly digest: string;
   readonly sizeBytes: number;
-  readonly labels: GcLabels;
+  readonly labels: Labels;
 }
 
 /** An unpacked layer, or the writable layer of a container. */
@@ -25,7 +38,7 @@ export interface Snapshot {
   readonly parent: string;
   readonly kind: 'committed' | 'other';
   readonly createdAtSeconds: number;
-  readonly labels: GcLabels;
+  readonly labels: Labels;
   /** Of a committed one, as measured when it was unpacked; unknown: the runtime could not say, or it still changes. */
   readonly sizeBytes: number | 'unknown';
 }
@@ -39,7 +52,7 @@ interface LeaseResource {
 export interface Lease {
   readonly id: string;
   readonly createdAtSeconds: number;
-  readonly labels: GcLabels;
+  readonly labels: Labels;
   readonly resources: readonly LeaseResource[];
 }
 
@@ -47,7 +60,7 @@ export interface StoredContainer {
   readonly id: string;
   readonly snapshotter: string;
   readonly snapshotKey: string;
-  readonly labels: GcLabels;
+  readonly labels: Labels;
 }
 
 /** A download that has not ended. */

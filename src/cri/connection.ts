@@ -5,7 +5,7 @@ import { isBeingRemoved, isNotFound, isUnimplemented, runtimeError } from './fai
 import { insecureClient } from './grpc.ts';
 import { systemClock as clock } from '../runtime/scheduling/clock.ts';
 
-interface Service {
+export interface Service {
   readonly fullName: string;
 }
 

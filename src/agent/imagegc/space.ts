@@ -1,5 +1,11 @@
 import type { ImageBytes, ImageSpace, Share } from '../../api/image-space.ts';
-import type { ContainerdStore, GcLabels, NamespaceStore } from '../../containerd/store.ts';
+import {
+  gcExpire,
+  kubernetesNamespace,
+  type ContainerdStore,
+  type Labels,
+  type NamespaceStore,
+} from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { sum } from '../../runtime/sum.ts';
 import { distinctImages } from './uses.ts';
@@ -99,12 +105,9 @@ const resourceNode = (type: string, id: string): Node =>
     ? `snapshot ${type.slice('snapshots/'.length)}/${id}`
     : `${type.replace(/s$/, '')} ${id}`;
 
-/** The namespace that containerd's CRI uses. */
-const kubernetesNamespace = 'k8s.io';
 /** Others keep only what was written on this node, or measure by rules of their own. */
 const exactSnapshotters: readonly string[] = ['overlayfs', 'native'];
 
-const expire = 'containerd.io/gc.expire';
 const flat = 'containerd.io/gc.flat';
 const root = 'containerd.io/gc.root';
 /** A `ref` keeps the object of its value; a `bref` is kept by that object. */
@@ -206,26 +209,27 @@ class Graph {
     this.#holdUntilExpired(labels, node);
   }
 
-  #read(labels: GcLabels, node: Node): void {
+  #read(labels: Labels, node: Node): void {
     for (const [key, value] of Object.entries(labels)) {
       const [, direction, type, snapshotter] = reference.exec(key) ?? [];
       const other = snapshotter === undefined ? `${type} ${value}` : snapshotNode(snapshotter, value);
       if (direction === 'ref') this.#link(node, other);
       else if (direction === 'bref') this.#link(other, node);
       else if (key === root) this.#holders.push({ node, name: `label ${root}`, isFlat: false });
-      else if (key !== expire) this.#doubts.set(node, `dustpan does not know the label ${key}`);
+      else if (key !== gcExpire && key.startsWith('containerd.io/gc.'))
+        this.#doubts.set(node, `dustpan does not know the label ${key}`);
     }
   }
 
   /** Of blobs and snapshots, which are no roots without it. */
-  #holdUntilExpired(labels: GcLabels, node: Node): void {
-    if (expire in labels && !this.#isExpired(labels))
-      this.#holders.push({ node, name: `label ${expire}`, isFlat: false });
+  #holdUntilExpired(labels: Labels, node: Node): void {
+    if (gcExpire in labels && !this.#isExpired(labels))
+      this.#holders.push({ node, name: `label ${gcExpire}`, isFlat: false });
   }
 
   /** As containerd, takes no notice of a value that is no time. */
-  #isExpired(labels: GcLabels): boolean {
-    return Date.parse(labels[expire] ?? '') < this.#nowMs;
+  #isExpired(labels: Labels): boolean {
+    return Date.parse(labels[gcExpire] ?? '') < this.#nowMs;
   }
 
   #link(from: Node, to: Node): void {

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Timestamp } from "./time.ts";
+import { Empty, FieldMask, Timestamp } from "./types.ts";
 
 /** Trimmed from github.com/containerd/containerd/api v1.12.0: services/content/v1/content.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 
@@ -41,6 +41,21 @@ export interface ListStatusesRequest {
 
 export interface ListStatusesResponse {
   statuses: Status[];
+}
+
+export interface UpdateRequest {
+  info:
+    | Info
+    | undefined;
+  /** Without a path all labels are replaced. */
+  updateMask: FieldMask | undefined;
+}
+
+export interface UpdateResponse {
+}
+
+export interface AbortRequest {
+  ref: string;
 }
 
 function createBaseInfo(): Info {
@@ -539,6 +554,173 @@ export const ListStatusesResponse: MessageFns<ListStatusesResponse> = {
   },
 };
 
+function createBaseUpdateRequest(): UpdateRequest {
+  return { info: undefined, updateMask: undefined };
+}
+
+export const UpdateRequest: MessageFns<UpdateRequest> = {
+  encode(message: UpdateRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.info !== undefined) {
+      Info.encode(message.info, writer.uint32(10).fork()).join();
+    }
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(message.updateMask, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.info = Info.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.updateMask = FieldMask.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpdateRequest>): UpdateRequest {
+    return UpdateRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UpdateRequest>): UpdateRequest {
+    const message = createBaseUpdateRequest();
+    message.info = (object.info !== undefined && object.info !== null) ? Info.fromPartial(object.info) : undefined;
+    message.updateMask = (object.updateMask !== undefined && object.updateMask !== null)
+      ? FieldMask.fromPartial(object.updateMask)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUpdateResponse(): UpdateResponse {
+  return {};
+}
+
+export const UpdateResponse: MessageFns<UpdateResponse> = {
+  encode(_: UpdateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpdateResponse>): UpdateResponse {
+    return UpdateResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<UpdateResponse>): UpdateResponse {
+    const message = createBaseUpdateResponse();
+    return message;
+  },
+};
+
+function createBaseAbortRequest(): AbortRequest {
+  return { ref: "" };
+}
+
+export const AbortRequest: MessageFns<AbortRequest> = {
+  encode(message: AbortRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ref !== "") {
+      writer.uint32(10).string(message.ref);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AbortRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAbortRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AbortRequest>): AbortRequest {
+    return AbortRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AbortRequest>): AbortRequest {
+    const message = createBaseAbortRequest();
+    message.ref = object.ref ?? "";
+    return message;
+  },
+};
+
 export type ContentDefinition = typeof ContentDefinition;
 export const ContentDefinition = {
   name: "Content",
@@ -557,6 +739,22 @@ export const ContentDefinition = {
       requestType: ListStatusesRequest as typeof ListStatusesRequest,
       requestStream: false,
       responseType: ListStatusesResponse as typeof ListStatusesResponse,
+      responseStream: false,
+      options: {},
+    },
+    update: {
+      name: "Update",
+      requestType: UpdateRequest as typeof UpdateRequest,
+      requestStream: false,
+      responseType: UpdateResponse as typeof UpdateResponse,
+      responseStream: false,
+      options: {},
+    },
+    abort: {
+      name: "Abort",
+      requestType: AbortRequest as typeof AbortRequest,
+      requestStream: false,
+      responseType: Empty as typeof Empty,
       responseStream: false,
       options: {},
     },

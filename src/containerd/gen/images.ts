@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Empty, FieldMask } from "./types.ts";
 
 /** Trimmed from github.com/containerd/containerd/api v1.12.0: services/images/v1/images.proto, types/descriptor.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 
@@ -27,6 +28,25 @@ export interface ListImagesRequest {
 
 export interface ListImagesResponse {
   images: Image[];
+}
+
+export interface UpdateImageRequest {
+  image:
+    | Image
+    | undefined;
+  /** Without a path the whole record is replaced. */
+  updateMask: FieldMask | undefined;
+}
+
+export interface UpdateImageResponse {
+}
+
+export interface DeleteImageRequest {
+  name: string;
+  /** Returns after the collector has run. */
+  sync: boolean;
+  /** Fails with NOT_FOUND if the name has another digest; since containerd 2.0. */
+  target: Descriptor | undefined;
 }
 
 function createBaseDescriptor(): Descriptor {
@@ -353,6 +373,199 @@ export const ListImagesResponse: MessageFns<ListImagesResponse> = {
   },
 };
 
+function createBaseUpdateImageRequest(): UpdateImageRequest {
+  return { image: undefined, updateMask: undefined };
+}
+
+export const UpdateImageRequest: MessageFns<UpdateImageRequest> = {
+  encode(message: UpdateImageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.image !== undefined) {
+      Image.encode(message.image, writer.uint32(10).fork()).join();
+    }
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(message.updateMask, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateImageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateImageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.image = Image.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.updateMask = FieldMask.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpdateImageRequest>): UpdateImageRequest {
+    return UpdateImageRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UpdateImageRequest>): UpdateImageRequest {
+    const message = createBaseUpdateImageRequest();
+    message.image = (object.image !== undefined && object.image !== null) ? Image.fromPartial(object.image) : undefined;
+    message.updateMask = (object.updateMask !== undefined && object.updateMask !== null)
+      ? FieldMask.fromPartial(object.updateMask)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUpdateImageResponse(): UpdateImageResponse {
+  return {};
+}
+
+export const UpdateImageResponse: MessageFns<UpdateImageResponse> = {
+  encode(_: UpdateImageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateImageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateImageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpdateImageResponse>): UpdateImageResponse {
+    return UpdateImageResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<UpdateImageResponse>): UpdateImageResponse {
+    const message = createBaseUpdateImageResponse();
+    return message;
+  },
+};
+
+function createBaseDeleteImageRequest(): DeleteImageRequest {
+  return { name: "", sync: false, target: undefined };
+}
+
+export const DeleteImageRequest: MessageFns<DeleteImageRequest> = {
+  encode(message: DeleteImageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.sync !== false) {
+      writer.uint32(16).bool(message.sync);
+    }
+    if (message.target !== undefined) {
+      Descriptor.encode(message.target, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteImageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteImageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.sync = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.target = Descriptor.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteImageRequest>): DeleteImageRequest {
+    return DeleteImageRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteImageRequest>): DeleteImageRequest {
+    const message = createBaseDeleteImageRequest();
+    message.name = object.name ?? "";
+    message.sync = object.sync ?? false;
+    message.target = (object.target !== undefined && object.target !== null)
+      ? Descriptor.fromPartial(object.target)
+      : undefined;
+    return message;
+  },
+};
+
 export type ImagesDefinition = typeof ImagesDefinition;
 export const ImagesDefinition = {
   name: "Images",
@@ -363,6 +576,22 @@ export const ImagesDefinition = {
       requestType: ListImagesRequest as typeof ListImagesRequest,
       requestStream: false,
       responseType: ListImagesResponse as typeof ListImagesResponse,
+      responseStream: false,
+      options: {},
+    },
+    update: {
+      name: "Update",
+      requestType: UpdateImageRequest as typeof UpdateImageRequest,
+      requestStream: false,
+      responseType: UpdateImageResponse as typeof UpdateImageResponse,
+      responseStream: false,
+      options: {},
+    },
+    delete: {
+      name: "Delete",
+      requestType: DeleteImageRequest as typeof DeleteImageRequest,
+      requestStream: false,
+      responseType: Empty as typeof Empty,
       responseStream: false,
       options: {},
     },

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Timestamp } from "./time.ts";
+import { Timestamp } from "./types.ts";
 
 /** Trimmed from github.com/containerd/containerd/api v1.12.0: services/snapshots/v1/snapshots.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { freedInOrder, imageSpace } from '../../../../src/agent/imagegc/space.ts';
 import type { ImageSpace } from '../../../../src/api/image-space.ts';
 import { image } from '../../../fakes/runtime.ts';
-import type { ContainerdStore, GcLabels, NamespaceStore } from '../../../../src/containerd/store.ts';
+import type { ContainerdStore, Labels, NamespaceStore } from '../../../../src/containerd/store.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const gc = 'containerd.io/gc';
@@ -14,7 +14,7 @@ const block = 4096;
 type Blob = NamespaceStore['blobs'][number];
 type Snapshot = NamespaceStore['snapshots'][number];
 
-const blob = (digest: string, blocks: number, labels: GcLabels = {}): Blob => ({
+const blob = (digest: string, blocks: number, labels: Labels = {}): Blob => ({
   digest,
   // Not a whole number of blocks.
   sizeBytes: blocks * block - 1,
@@ -32,14 +32,14 @@ const layer = (name: string, blocks: number, parent = '', more: Partial<Snapshot
   ...more,
 });
 
-const name = (of: string, target: string, labels: GcLabels = {}) => ({ name: of, target, labels });
-const lease = (id: string, type: string, resource: string, labels: GcLabels = {}) => ({
+const name = (of: string, target: string, labels: Labels = {}) => ({ name: of, target, labels });
+const lease = (id: string, type: string, resource: string, labels: Labels = {}) => ({
   id,
   createdAtSeconds: 0,
   labels,
   resources: [{ type, id: resource }],
 });
-const container = (id: string, snapshotKey: string, labels: GcLabels = {}) => ({
+const container = (id: string, snapshotKey: string, labels: Labels = {}) => ({
   id,
   snapshotter: 'overlayfs',
   snapshotKey,
@@ -89,7 +89,7 @@ const outcome = (space: ImageSpace) => ({
   heldBy: [...new Set(space.shares.flatMap(({ heldBy }) => heldBy ?? []))],
 });
 
-const withLabels = (digest: string, labels: GcLabels) =>
+const withLabels = (digest: string, labels: Labels) =>
   pair.blobs.map((one) => (one.digest === digest ? { ...one, labels: { ...one.labels, ...labels } } : one));
 
 describe('bytes of images', () => {
