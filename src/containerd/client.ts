@@ -93,12 +93,6 @@ export class ContainerdClient {
     return this.#change([images, images.methods.update], { image, updateMask: maskOf(labels) }, signal);
   }
 
-  /** As `labelImage`, of a blob. */
-  async labelBlob(digest: string, labels: Labels, signal: AbortSignal): Promise<boolean> {
-    const info = { digest, size: 0, labels };
-    return this.#change([content, content.methods.update], { info, updateMask: maskOf(labels) }, signal);
-  }
-
   /** Returns after the collector has run; false: the lease does not exist. */
   async deleteLease(id: string, signal: AbortSignal): Promise<boolean> {
     return this.#change([leases, leases.methods.delete], { id, sync: true }, signal);

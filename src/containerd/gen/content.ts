@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Empty, FieldMask, Timestamp } from "./types.ts";
+import { Empty, Timestamp } from "./types.ts";
 
 /** Trimmed from github.com/containerd/containerd/api v1.12.0: services/content/v1/content.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 
@@ -41,17 +41,6 @@ export interface ListStatusesRequest {
 
 export interface ListStatusesResponse {
   statuses: Status[];
-}
-
-export interface UpdateRequest {
-  info:
-    | Info
-    | undefined;
-  /** Without a path all labels are replaced. */
-  updateMask: FieldMask | undefined;
-}
-
-export interface UpdateResponse {
 }
 
 export interface AbortRequest {
@@ -554,118 +543,6 @@ export const ListStatusesResponse: MessageFns<ListStatusesResponse> = {
   },
 };
 
-function createBaseUpdateRequest(): UpdateRequest {
-  return { info: undefined, updateMask: undefined };
-}
-
-export const UpdateRequest: MessageFns<UpdateRequest> = {
-  encode(message: UpdateRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.info !== undefined) {
-      Info.encode(message.info, writer.uint32(10).fork()).join();
-    }
-    if (message.updateMask !== undefined) {
-      FieldMask.encode(message.updateMask, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): UpdateRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseUpdateRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.info = Info.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.updateMask = FieldMask.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<UpdateRequest>): UpdateRequest {
-    return UpdateRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<UpdateRequest>): UpdateRequest {
-    const message = createBaseUpdateRequest();
-    message.info = (object.info !== undefined && object.info !== null) ? Info.fromPartial(object.info) : undefined;
-    message.updateMask = (object.updateMask !== undefined && object.updateMask !== null)
-      ? FieldMask.fromPartial(object.updateMask)
-      : undefined;
-    return message;
-  },
-};
-
-function createBaseUpdateResponse(): UpdateResponse {
-  return {};
-}
-
-export const UpdateResponse: MessageFns<UpdateResponse> = {
-  encode(_: UpdateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): UpdateResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseUpdateResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<UpdateResponse>): UpdateResponse {
-    return UpdateResponse.fromPartial(base ?? {});
-  },
-  fromPartial(_: DeepPartial<UpdateResponse>): UpdateResponse {
-    const message = createBaseUpdateResponse();
-    return message;
-  },
-};
-
 function createBaseAbortRequest(): AbortRequest {
   return { ref: "" };
 }
@@ -739,14 +616,6 @@ export const ContentDefinition = {
       requestType: ListStatusesRequest as typeof ListStatusesRequest,
       requestStream: false,
       responseType: ListStatusesResponse as typeof ListStatusesResponse,
-      responseStream: false,
-      options: {},
-    },
-    update: {
-      name: "Update",
-      requestType: UpdateRequest as typeof UpdateRequest,
-      requestStream: false,
-      responseType: UpdateResponse as typeof UpdateResponse,
       responseStream: false,
       options: {},
     },
