@@ -47,9 +47,8 @@ const typesOnly = {
     '**/kube/**',
     '**/cri/**',
     '**/containerd/**',
-    // Plain values, and the references between them.
+    // Plain values.
     '!**/containerd/store.ts',
-    '!**/containerd/graph.ts',
     '**/node/**',
     '**/snapshot/**',
     '@kubernetes/client-node',

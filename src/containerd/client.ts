@@ -98,11 +98,6 @@ export class ContainerdClient {
     return this.#change([leases, leases.methods.delete], { id, sync: true }, signal);
   }
 
-  /** Ends a download; false: it does not exist. */
-  async abortDownload(ref: string, signal: AbortSignal): Promise<boolean> {
-    return this.#change([content, content.methods.abort], { ref }, signal);
-  }
-
   /** Deletes what nothing refers to: containerd's collector does not run by time, but after a lease is deleted. */
   async collect(signal: AbortSignal): Promise<void> {
     const id = `dustpan-collect-${randomUUID()}`;

@@ -4,10 +4,9 @@ export const kubernetesNamespace = 'k8s.io';
 /** A time, in RFC 3339: the object is no root of the collector after it. */
 export const gcExpire = 'containerd.io/gc.expire';
 
-/** The labels that are read: those of the collector, where a blob comes from, those of CRI and of dustpan. */
+/** The labels that are read: those of the collector, of CRI and of dustpan. */
 export const labelPrefixes: readonly string[] = [
   'containerd.io/gc.',
-  'containerd.io/distribution.source.',
   'io.cri-containerd.',
   'gc.dustpan.dev/',
 ];

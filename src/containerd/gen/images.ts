@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Empty, FieldMask } from "./types.ts";
+import { FieldMask } from "./types.ts";
 
 /** Trimmed from github.com/containerd/containerd/api v1.12.0: services/images/v1/images.proto, types/descriptor.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 
@@ -39,14 +39,6 @@ export interface UpdateImageRequest {
 }
 
 export interface UpdateImageResponse {
-}
-
-export interface DeleteImageRequest {
-  name: string;
-  /** Returns after the collector has run. */
-  sync: boolean;
-  /** Fails with NOT_FOUND if the name has another digest; since containerd 2.0. */
-  target: Descriptor | undefined;
 }
 
 function createBaseDescriptor(): Descriptor {
@@ -485,87 +477,6 @@ export const UpdateImageResponse: MessageFns<UpdateImageResponse> = {
   },
 };
 
-function createBaseDeleteImageRequest(): DeleteImageRequest {
-  return { name: "", sync: false, target: undefined };
-}
-
-export const DeleteImageRequest: MessageFns<DeleteImageRequest> = {
-  encode(message: DeleteImageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.sync !== false) {
-      writer.uint32(16).bool(message.sync);
-    }
-    if (message.target !== undefined) {
-      Descriptor.encode(message.target, writer.uint32(26).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): DeleteImageRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseDeleteImageRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.sync = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.target = Descriptor.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<DeleteImageRequest>): DeleteImageRequest {
-    return DeleteImageRequest.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<DeleteImageRequest>): DeleteImageRequest {
-    const message = createBaseDeleteImageRequest();
-    message.name = object.name ?? "";
-    message.sync = object.sync ?? false;
-    message.target = (object.target !== undefined && object.target !== null)
-      ? Descriptor.fromPartial(object.target)
-      : undefined;
-    return message;
-  },
-};
-
 export type ImagesDefinition = typeof ImagesDefinition;
 export const ImagesDefinition = {
   name: "Images",
@@ -584,14 +495,6 @@ export const ImagesDefinition = {
       requestType: UpdateImageRequest as typeof UpdateImageRequest,
       requestStream: false,
       responseType: UpdateImageResponse as typeof UpdateImageResponse,
-      responseStream: false,
-      options: {},
-    },
-    delete: {
-      name: "Delete",
-      requestType: DeleteImageRequest as typeof DeleteImageRequest,
-      requestStream: false,
-      responseType: Empty as typeof Empty,
       responseStream: false,
       options: {},
     },
