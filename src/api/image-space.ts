@@ -3,6 +3,8 @@ export interface Share {
   /** Ids, in the order of the images that were given. */
   readonly images: readonly string[];
   readonly bytes: number;
+  /** Of these, the packed blobs; undefined = not recorded. */
+  readonly packedBytes?: number | undefined;
   /** What keeps them when all these images are gone, e.g. `lease 123`, `container 3f…`, `namespace moby`; undefined = nothing. */
   readonly heldBy: string | undefined;
 }
@@ -23,4 +25,14 @@ export interface ImageSpace {
   readonly shares: readonly Share[];
   /** By image id. */
   readonly images: ReadonlyMap<string, ImageBytes>;
+  /** undefined = not recorded. */
+  readonly others?: OtherBytes | undefined;
+}
+
+/** What containerd keeps besides images and containers of the kubelet; bytes of writable layers are not known. */
+export interface OtherBytes {
+  /** Layers and packed blobs that neither an image nor a container has. */
+  readonly leftovers: number;
+  /** Those of other namespaces, such as moby, without the blobs that the kubelet's has too. */
+  readonly namespaces: number;
 }

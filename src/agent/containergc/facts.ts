@@ -247,14 +247,21 @@ export const sandboxTarget = (sandbox: RuntimeSandbox, isPodGone: boolean): Judg
 
 /** The containers, sandboxes and logs in the last pass of containergc. */
 export interface ContainerInventory {
-  readonly containers: { readonly total: number; readonly removable: number };
+  readonly containers: { readonly total: number; readonly running: number; readonly removable: number };
   readonly sandboxes: { readonly total: number; readonly removable: number };
   /** undefined = they could not be listed. */
-  readonly logs: { readonly bytes: number; readonly removableBytes: number } | undefined;
+  readonly logs: LogInventory | undefined;
   /** undefined = not searched in this pass. */
   readonly orphans: OrphanInventory | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly NodeGCReportStatusLargestOffender[];
+}
+
+interface LogInventory {
+  readonly bytes: number;
+  readonly removableBytes: number;
+  /** By the UID of the pod. */
+  readonly byPod: ReadonlyMap<string, number>;
 }
 
 /** Resources of pods that neither the API server nor the runtime knows, as the report has them. */

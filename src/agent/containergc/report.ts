@@ -94,11 +94,16 @@ export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): Con
   const count = (kind: ContainerGcTarget['kind']): number =>
     removals.filter(({ target }) => target.kind === kind).length;
   return {
-    containers: { total: facts.containers?.length ?? 0, removable: count('Container') },
+    containers: {
+      total: facts.containers?.length ?? 0,
+      running: facts.containers?.filter(({ state }) => state === 'Running').length ?? 0,
+      removable: count('Container'),
+    },
     sandboxes: { total: facts.sandboxes?.length ?? 0, removable: count('Sandbox') },
     logs: facts.logs && {
       bytes: logBytesOf(facts),
       removableBytes: removals.reduce((sum, { target, bytes = 0 }) => sum + (isLog(target) ? bytes : 0), 0),
+      byPod: new Map(logDirectories(facts.logs).flatMap(({ pod, bytes }) => (pod ? [[pod.uid, bytes]] : []))),
     },
     orphans: orphanInventory(facts, [...removals, ...kept]),
     offenders: offendersOf(facts, plan),

@@ -1,4 +1,4 @@
-import type { ImageSpace } from '../../api/image-space.ts';
+import type { ImageSpace, OtherBytes } from '../../api/image-space.ts';
 import type {
   NodeGCReportStatusImages,
   NodeGCReportStatusImagesUnmatched,
@@ -226,6 +226,13 @@ export interface CountAndBytes {
   readonly bytes: number;
 }
 
+/** Packed copies of images: downloaded layers, manifests and configurations. */
+export interface PackedBytes {
+  readonly total: number;
+  readonly inUse: number;
+  readonly collectable: number;
+}
+
 /** The images in the last pass of imagegc. */
 export interface ImageInventory {
   readonly total: CountAndBytes;
@@ -239,8 +246,9 @@ export interface ImageInventory {
   readonly listed: readonly ListedImage[];
   /** Those that are not listed; undefined = none. */
   readonly unlisted?: CountAndBytes | undefined;
-  /** Whether bytes are those on the disk; false = the sizes that the runtime reports. */
-  readonly isExact: boolean;
+  /** The packed copies, which are part of these bytes. Unsupported, unknown: bytes are the sizes that the runtime reports; it has no others, or they could not be read. */
+  readonly packed: PackedBytes | 'unsupported' | 'unknown';
+  readonly others?: OtherBytes | undefined;
   readonly disk: ImageDisk | undefined;
   /** The large removal by new rules that waits; undefined = none. */
   readonly held?: HeldImages | undefined;

@@ -127,6 +127,7 @@ export class ImageGcManager {
     const outcome = outcomeOf(pass);
     const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, {
       now: observed.now,
+      isSpaceUnknown: observed.isSpaceUnknown,
       policy: governance.policy,
       matched: this.#matched,
       containers: observed.facts.containers,
@@ -157,13 +158,15 @@ export class ImageGcManager {
     const began = momentOf(clock);
     try {
       const facts = await this.#observe(gone, signal);
-      const space = await this.#space(facts.listed, signal);
+      const read = await this.#space(facts.listed, signal);
+      const space = read === 'unknown' ? undefined : read;
       const { disk, diskTrouble } = await this.#measure(rule, signal);
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
         facts: { ...facts, space, disk, failedBefore },
         disk,
         diskTrouble,
+        isSpaceUnknown: read === 'unknown',
         now: clock.now(),
         began,
       };
@@ -214,8 +217,11 @@ export class ImageGcManager {
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
   }
 
-  /** Which bytes the images share. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */
-  async #space(images: readonly RuntimeImage[], signal: AbortSignal): Promise<ImageSpace | undefined> {
+  /** Which bytes the images share; undefined = the runtime does not say. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */
+  async #space(
+    images: readonly RuntimeImage[],
+    signal: AbortSignal,
+  ): Promise<ImageSpace | 'unknown' | undefined> {
     try {
       const store = await this.#deps.containerd.read(signal);
       return store && imageSpace(store, images, this.#deps.clock.now());
@@ -223,7 +229,7 @@ export class ImageGcManager {
       if (signal.aborted) throw err;
       this.#count('layers');
       this.#deps.log.warn({ err: errorLine(err) }, 'reading the layers of images failed');
-      return undefined;
+      return 'unknown';
     }
   }
 
@@ -349,6 +355,8 @@ interface Observed {
   /** Also in `facts`. */
   readonly disk: ImageDisk | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
+  /** Which bytes the images share could not be read. */
+  readonly isSpaceUnknown: boolean;
   readonly now: Date;
   readonly began: Moment;
 }

@@ -1,3 +1,4 @@
+import type { ImageSpace } from '../../api/image-space.ts';
 import type { DiskSignal } from '../../api/node-pressure.ts';
 import { formerTag, imageSelection, referenceMatcher } from '../../api/image-reference.ts';
 import { podUidOf } from '../../api/pod-ref.ts';
@@ -26,8 +27,9 @@ import {
   type CountAndBytes,
   type ImageInventory,
   type ListedImage,
+  type PackedBytes,
 } from './facts.ts';
-import { bytesOnDisk, freedByAll } from './space.ts';
+import { bytesOnDisk, freedByAll, packedOnly } from './space.ts';
 import type { ReclaimResult } from '../nodepressure/facts.ts';
 
 export interface RemovalResults extends PassResults<ImageRemoval> {
@@ -217,7 +219,7 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  { now, policy, matched, ...users }: InventoryFacts,
+  { now, policy, matched, isSpaceUnknown = false, ...users }: InventoryFacts,
 ): ImageInventory {
   const { kept, removals, space } = plan;
   const removed = removedBy(results);
@@ -234,15 +236,19 @@ export function inventoryOf(
     const some = images.filter(isCounted);
     return { count: some.length, bytes: freedByAll(some, space, removed) };
   };
+  const isCollectable = ({ target }: ImageDecision): boolean =>
+    !isUsed(target) && target.protectedBy === undefined;
   return {
     total: sizeOf(images),
     inUse: sum(({ target }) => isUsed(target)),
     pinned: sum(({ target }) => target.pinned),
     kept: sum(isKeptByPolicy),
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
-    collectable: sumFreed(({ target }) => !isUsed(target) && target.protectedBy === undefined),
+    collectable: sumFreed(isCollectable),
+    others: space?.others,
     unlisted: largest.length > maxListed ? sizeOf(largest.slice(maxListed)) : undefined,
-    isExact: space !== undefined,
+    packed:
+      space === undefined ? withoutSpace(isSpaceUnknown) : packedBytes(images, space, removed, isCollectable),
     listed: largest.slice(0, maxListed).map((one) => listedOf(one, space)),
     disk,
     held: heldImages(plan, now),
@@ -259,17 +265,40 @@ export function inventoryOf(
   };
 }
 
+const withoutSpace = (isUnknown: boolean): 'unknown' | 'unsupported' =>
+  isUnknown ? 'unknown' : 'unsupported';
+
+/** An image of which the runtime has no bytes has no packed copy. */
+function packedBytes(
+  images: readonly ImageDecision[],
+  space: ImageSpace,
+  removed: ReadonlySet<string>,
+  isCollectable: (image: ImageDecision) => boolean,
+): PackedBytes {
+  const [packed, known] = [packedOnly(space), images.filter(({ target }) => space.images.has(target.id))];
+  return {
+    total: bytesOnDisk(known, packed),
+    inUse: bytesOnDisk(
+      known.filter(({ target }) => isUsed(target)),
+      packed,
+    ),
+    collectable: freedByAll(known.filter(isCollectable), packed, removed),
+  };
+}
+
 /** What uses images: undefined = unknown. */
 type ImageUsers = Pick<ImageGcFacts, 'containers' | 'pods'>;
 
 interface InventoryFacts extends ImageUsers {
   readonly now: Date;
+  /** The bytes on the disk could not be read. */
+  readonly isSpaceUnknown?: boolean;
   readonly policy: NodeGovernance['policy'];
   /** Patterns of nodes.imageGC.remove that matched an image in an earlier pass. */
   readonly matched: ReadonlySet<string>;
 }
 
-interface RemoveFacts extends Omit<InventoryFacts, 'policy'> {
+interface RemoveFacts extends Omit<InventoryFacts, 'policy' | 'isSpaceUnknown'> {
   /** The ids of the images that the pass has removed. */
   readonly removed: ReadonlySet<string>;
 }

@@ -1,4 +1,4 @@
-import type { ImageBytes, ImageSpace, Share } from '../../api/image-space.ts';
+import type { ImageBytes, ImageSpace, OtherBytes, Share } from '../../api/image-space.ts';
 import {
   gcExpire,
   kubernetesNamespace,
@@ -57,6 +57,12 @@ export function bytesOfImage(
   return known === undefined ? sizeBytes : known.unique + known.shared;
 }
 
+/** The packed blobs of the images alone. */
+export const packedOnly = ({ images, shares }: ImageSpace): ImageSpace => ({
+  images,
+  shares: shares.map((share) => ({ ...share, bytes: share.packedBytes ?? 0 })),
+});
+
 interface Sized {
   readonly target: { readonly id: string };
   readonly bytes?: number | undefined;
@@ -96,6 +102,7 @@ function bytesIn(
 type Node = string;
 
 const contentNode = (digest: string): Node => `content ${digest}`;
+const isPacked = (node: Node): boolean => node.startsWith('content ');
 const imageNode = (name: string): Node => `image ${name}`;
 const snapshotNode = (snapshotter: string, name: string): Node => `snapshot ${snapshotter}/${name}`;
 
@@ -131,6 +138,8 @@ class Graph {
   readonly #holders: Holder[] = [];
   readonly #containers: Holder[] = [];
   readonly #doubts = new Map<Node, string>();
+  readonly #foreignBlobs = new Map<string, number>();
+  #foreignSnapshotBytes = 0;
 
   constructor(now: Date) {
     this.#nowMs = now.getTime();
@@ -170,9 +179,13 @@ class Graph {
   }
 
   /** Adds another namespace: containerd stores a blob once for all of them, and a snapshot for each. */
-  addForeign(namespace: string, { blobs }: NamespaceStore): void {
-    for (const { digest } of blobs)
+  addForeign(namespace: string, { blobs, snapshots }: NamespaceStore): void {
+    for (const { digest, sizeBytes } of blobs) {
       this.#holders.push({ node: contentNode(digest), name: `namespace ${namespace}`, isFlat: true });
+      this.#foreignBlobs.set(digest, onDisk(sizeBytes));
+    }
+    for (const { sizeBytes } of snapshots)
+      if (sizeBytes !== 'unknown') this.#foreignSnapshotBytes += sizeBytes;
   }
 
   spaceOf(images: readonly NamedImage[]): ImageSpace {
@@ -188,7 +201,7 @@ class Graph {
       }
     for (const { id, nodes } of reached)
       if ([...nodes].some((node) => this.#bytes.has(node))) bytes.set(id, this.#bytesOf([...nodes], owners));
-    return { shares: this.#shares(owners, held), images: bytes };
+    return { shares: this.#shares(owners, held), images: bytes, others: this.#others(owners) };
   }
 
   #addSnapshot({
@@ -269,8 +282,18 @@ class Graph {
     return {
       unique: bytesOf(nodes.filter(isUnique)),
       shared: bytesOf(nodes.filter((node) => !isUnique(node))),
-      packed: bytesOf(nodes.filter((node) => node.startsWith('content '))),
+      packed: bytesOf(nodes.filter(isPacked)),
       inexactBecause: nodes.map((node) => this.#doubts.get(node)).find((doubt) => doubt !== undefined),
+    };
+  }
+
+  #others(owners: ReadonlyMap<Node, unknown>): OtherBytes {
+    const ofContainers = this.#reach(this.#containers.map(({ node }) => node));
+    const left = [...this.#bytes].filter(([node]) => !owners.has(node) && !ofContainers.has(node));
+    const foreign = [...this.#foreignBlobs].filter(([digest]) => !this.#bytes.has(contentNode(digest)));
+    return {
+      leftovers: sum(left.map(([, bytes]) => bytes)),
+      namespaces: this.#foreignSnapshotBytes + sum(foreign.map(([, bytes]) => bytes)),
     };
   }
 
@@ -279,8 +302,10 @@ class Graph {
     for (const [node, images] of owners) {
       const heldBy = held.get(node);
       const key = JSON.stringify([images, heldBy]);
-      const bytes = (shares.get(key)?.bytes ?? 0) + (this.#bytes.get(node) ?? 0);
-      if (bytes > 0) shares.set(key, { images, bytes, heldBy });
+      const { bytes: before = 0, packedBytes: packed = 0 } = shares.get(key) ?? {};
+      const own = this.#bytes.get(node) ?? 0;
+      const packedBytes = packed + (isPacked(node) ? own : 0);
+      if (before + own > 0) shares.set(key, { images, bytes: before + own, packedBytes, heldBy });
     }
     return [...shares.values()];
   }

@@ -9,8 +9,7 @@ export interface UsageFacts {
   readonly pods: readonly StoragePod[] | undefined;
   /** Earlier measurements by the UID of the pod: after its start the kubelet measures one pod after the other. */
   readonly measuredBefore: ReadonlyMap<string, PodUse>;
-  /** Writable layers of all containers, dead ones too, as the runtime counts them: the kubelet knows only running ones. */
-  readonly layerBytes: number | undefined;
+  readonly layers: LayerBytes | undefined;
   /** Whether the logs of pods have another file system than the kubelet's root directory; undefined = unknown. */
   readonly areLogsApart: boolean | undefined;
   /** The file system of the kubelet's root directory. */
@@ -21,14 +20,24 @@ export interface UsageFacts {
   readonly now: Date;
 }
 
-/** What uses a file system: fields of the report, with their labels in metrics. The classes add up to the used bytes. */
+/** Writable layers of all containers, dead ones too, as the runtime counts them: the kubelet knows only running ones. */
+export interface LayerBytes {
+  readonly total: number;
+  /** By the UID of the pod. */
+  readonly byPod: ReadonlyMap<string, number>;
+}
+
+/** What uses a file system: fields of the report, with their labels in metrics. The classes add up to the used bytes; images are then their unpacked layers, if the packed ones are known. */
 export const usageClasses = {
   imagesInUseBytes: 'images-in-use',
   imagesUnusedBytes: 'images-unused',
+  packedBytes: 'packed',
   layersBytes: 'layers',
   volumesBytes: 'volumes',
   logsBytes: 'logs',
   orphansBytes: 'orphans',
+  leftoversBytes: 'leftovers',
+  namespacesBytes: 'namespaces',
   otherBytes: 'other',
 } as const;
 export type UsageClass = keyof typeof usageClasses;
@@ -43,8 +52,10 @@ export interface DiskUse {
   readonly usedBytes: number;
   /** A class without an entry is unknown, or is on another file system. */
   readonly classes: Readonly<Partial<Record<UsageClass, number>>>;
-  /** undefined = unknown. */
+  /** Their sum; undefined = one is unknown. */
   readonly collectableBytes: number | undefined;
+  /** What could be removed of a class; a class without an entry is unknown, or never collected. */
+  readonly collectable: Readonly<Partial<Record<UsageClass, number>>>;
 }
 
 export interface PodUse {

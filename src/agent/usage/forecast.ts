@@ -29,7 +29,7 @@ interface Prediction {
 }
 
 export interface Grower {
-  readonly what: Exclude<UsageClass, 'imagesInUseBytes' | 'imagesUnusedBytes'> | 'images';
+  readonly what: Exclude<UsageClass, 'imagesInUseBytes' | 'imagesUnusedBytes' | 'packedBytes'> | 'images';
   /** undefined = no pod's. */
   readonly namespace: string | undefined;
   readonly bytesPerHour: number;
@@ -91,16 +91,18 @@ function sizesOf({
   classes,
   collectableBytes,
 }: DiskUse): readonly (readonly [string, number])[] {
-  const { imagesInUseBytes: inUse, imagesUnusedBytes: unused } = classes;
+  const { imagesInUseBytes: inUse, imagesUnusedBytes: unused, packedBytes = 0 } = classes;
   const known = [
     ['used', usedBytes],
     ['collectable', collectableBytes],
-    ['images', inUse === undefined || unused === undefined ? undefined : inUse + unused],
-    ['orphansBytes', classes.orphansBytes],
-    ['otherBytes', classes.otherBytes],
+    ['images', inUse === undefined || unused === undefined ? undefined : inUse + unused + packedBytes],
+    ...otherClasses.map((one) => [one, classes[one]] as const),
   ] as const;
   return known.flatMap(([what, bytes]) => (bytes === undefined ? [] : [[`${name}/${what}`, bytes] as const]));
 }
+
+/** Those of no pod and no image. */
+const otherClasses = ['orphansBytes', 'leftoversBytes', 'namespacesBytes', 'otherBytes'] as const;
 
 const namespaceKey = (name: string, one: PodClass): string => `namespace/${name}/${one}`;
 
@@ -193,7 +195,7 @@ function growersOf(
       bytesPerHour: growthOf(trends, namespaceKey(name, what)),
     })),
   );
-  const others = (['images', 'orphansBytes', 'otherBytes'] as const).map((what) => ({
+  const others = (['images', ...otherClasses] as const).map((what) => ({
     what,
     namespace: undefined,
     bytesPerHour: growthOf(trends, `${disk}/${what}`),

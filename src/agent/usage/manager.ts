@@ -2,6 +2,7 @@ import { isSameFileSystem } from '../../api/file-system.ts';
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
+import { podUidOf } from '../../api/pod-ref.ts';
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
@@ -14,10 +15,10 @@ import { PassClock } from '../../runtime/scheduling/jump.ts';
 import type { ContainerInventory } from '../containergc/facts.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
 import { diskFillsDespiteCollection } from './events.ts';
-import type { MeasuredUsage, PodUse } from './facts.ts';
+import type { LayerBytes, MeasuredUsage, PodUse } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
-import { measureUsage } from './measure.ts';
-import { partialText } from './words.ts';
+import { lastingImages, measureUsage, type ExactImages } from './measure.ts';
+import { partialText, unlistedTexts } from './words.ts';
 import { showUsage, type UsageMetrics } from './metrics.ts';
 import { planUsage, type UsagePlan } from './plan.ts';
 
@@ -58,6 +59,7 @@ export class UsageManager {
   #warnedMs: number | undefined;
   /** Pods by their UIDs. */
   #measured: ReadonlyMap<string, PodUse> = new Map();
+  #exactImages: ExactImages | undefined;
   /** UIDs of pods of which not all was measured in the last pass. */
   #partial: ReadonlySet<string> = new Set();
   /** What could not be read in the last pass, without its numbers. */
@@ -86,13 +88,13 @@ export class UsageManager {
         return undefined;
       }
     };
-    const [kubelet, nodeDisk, imageDisk, logDisk, layerBytes] = await Promise.all([
+    const [kubelet, nodeDisk, imageDisk, logDisk, layers] = await Promise.all([
       tried('usage of the pods', this.#deps.kubelet(signal)),
       tried('disk of the kubelet', this.#deps.nodeDisk(signal)),
       tried('disk of images', this.#deps.imageDisk(signal)),
       // Without it logs count on the disk of the kubelet, where they usually are.
       this.#deps.logDisk(signal).catch(() => undefined),
-      this.#layerBytes(signal).catch(() => undefined),
+      this.#layers(signal).catch(() => undefined),
     ]);
     if (kubelet !== undefined && kubelet.impossible.length > 0)
       unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);
@@ -100,18 +102,15 @@ export class UsageManager {
       kubelet,
       nodeDisk,
       imageDisk,
-      layerBytes,
+      layers,
       areLogsApart: nodeDisk && logDisk && !isSameFileSystem(nodeDisk, logDisk),
       pods: pods(),
       measuredBefore: this.#measured,
-      images: images(),
+      images: this.#lastingImages(images()),
       containers: containers(),
     };
     const failed = unknown.join('; ');
-    if (facts.pods === undefined) unknown.push('pods of the node: not known yet');
-    if (facts.images === undefined) unknown.push('images: not listed in the last pass of imagegc');
-    if (facts.containers?.logs === undefined)
-      unknown.push('logs: not listed in the last pass of containergc');
+    unknown.push(...unlistedTexts(facts));
     const measured = measureUsage({ ...facts, now: clock.now() });
     if (measured.pods !== undefined) this.#measured = new Map(measured.pods.map((one) => [one.pod.uid, one]));
     else if (kubelet !== undefined && facts.pods !== undefined)
@@ -132,9 +131,19 @@ export class UsageManager {
     return lasting.length === 0 ? [] : [partialText(lasting)];
   }
 
-  async #layerBytes(signal: AbortSignal): Promise<number> {
+  #lastingImages(images: ImageInventory | undefined): ImageInventory | undefined {
+    const now = this.#deps.clock.now();
+    if (images !== undefined && typeof images.packed === 'object')
+      this.#exactImages = { images, atMs: now.getTime() };
+    return lastingImages(images, this.#exactImages, now);
+  }
+
+  async #layers(signal: AbortSignal): Promise<LayerBytes> {
     const stats = await this.#deps.runtime.containerStats(signal);
-    return sum(stats.map(({ writableLayerBytes = 0 }) => writableLayerBytes));
+    const sizeOf = (some: typeof stats): number =>
+      sum(some.map(({ writableLayerBytes = 0 }) => writableLayerBytes));
+    const byPod = Map.groupBy(stats, (one) => podUidOf(one) ?? '');
+    return { total: sizeOf(stats), byPod: new Map([...byPod].map(([uid, own]) => [uid, sizeOf(own)])) };
   }
 
   /** After a jump of the clock the growth is unknown. */

@@ -2,6 +2,7 @@ import { isSameFileSystem } from '../../api/file-system.ts';
 import { storageParts, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { sum } from '../../runtime/sum.ts';
+import type { ImageInventory } from '../imagegc/facts.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import {
   podClasses,
@@ -27,6 +28,25 @@ export function measureUsage(facts: UsageFacts): MeasuredUsage {
   };
 }
 
+/** A pass of imagegc may fail, and the next one is five minutes later. */
+const exactLastsMs = 15 * 60_000;
+
+/** Images with the bytes that they have on the disk. */
+export interface ExactImages {
+  readonly images: ImageInventory;
+  readonly atMs: number;
+}
+
+/** The images of the last pass; if their bytes could not be read, those of a few minutes ago. */
+export function lastingImages(
+  images: ImageInventory | undefined,
+  before: ExactImages | undefined,
+  now: Date,
+): ImageInventory | undefined {
+  const isRead = images !== undefined && images.packed !== 'unknown';
+  return !isRead && before !== undefined && isFresh(before.atMs, now, exactLastsMs) ? before.images : images;
+}
+
 /** undefined = the pods are not known, or none of the running ones is measured. */
 function podUses(facts: UsageFacts): readonly PodUse[] | undefined {
   const { kubelet, pods } = facts;
@@ -34,8 +54,24 @@ function podUses(facts: UsageFacts): readonly PodUse[] | undefined {
   const running = pods.filter((pod) => !isFinished(pod));
   const measured = running.flatMap((pod) => lastingUse(pod, kubelet, facts) ?? []);
   if (running.length > 0 && measured.length === 0) return undefined;
-  const finished = pods.filter((pod) => isFinished(pod)).flatMap((pod) => podUse(pod, kubelet, facts) ?? []);
+  const finished = pods
+    .filter((pod) => isFinished(pod))
+    .flatMap((pod) => podUse(pod, kubelet, facts) ?? finishedUse(pod, facts) ?? []);
   return [...measured, ...finished].toSorted((a, b) => b.bytes - a.bytes);
+}
+
+/** What is left of a pod that the kubelet measures no more; undefined = nothing. It has no emptyDirs: the kubelet has deleted them. */
+function finishedUse(pod: StoragePod, { layers, containers, now }: UsageFacts): PodUse | undefined {
+  const layersBytes = layers?.byPod.get(pod.uid) ?? 0;
+  const logsBytes = containers?.logs?.byPod.get(pod.uid) ?? 0;
+  if (layersBytes + logsBytes === 0) return undefined;
+  return {
+    pod,
+    bytes: layersBytes + logsBytes,
+    classes: { layersBytes, volumesBytes: 0, logsBytes },
+    partial: new Set(),
+    measuredAtMs: now.getTime(),
+  };
 }
 
 /** The usage of a pod; while a part of it is not measured, that of some minutes ago. */
@@ -105,33 +141,31 @@ function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readon
   // Then layers are on the file system of the kubelet (KEP-4191), and the runtime does not count them for images.
   if (kubelet?.splitContainerFs === true)
     return [
-      ...known('nodefs', nodeDisk, [layers, own]),
-      ...known('imagefs', imageDisk, [imageParts(facts, 0)]),
+      ...onDisk('nodefs', nodeDisk, [layers, own]),
+      ...onDisk('imagefs', imageDisk, [imageParts(facts, 0)]),
     ];
   const images = [imageParts(facts, layerBytes), layers];
   switch (isDedicated(facts)) {
     case true:
-      return [...known('nodefs', nodeDisk, [own]), ...known('imagefs', imageDisk, images)];
+      return [...onDisk('nodefs', nodeDisk, [own]), ...onDisk('imagefs', imageDisk, images)];
     case false:
-      return known('nodefs', nodeDisk ?? imageDisk, [...images, own]);
+      return onDisk('nodefs', nodeDisk ?? imageDisk, [...images, own]);
     case undefined: {
-      const unknown = [imageParts({ imageDisk, images: undefined }, undefined), layerParts(undefined)];
-      return known('nodefs', nodeDisk, [...unknown, own]);
+      const unknown = [unknownImages, layerParts(undefined)];
+      return onDisk('nodefs', nodeDisk, [...unknown, own]);
     }
   }
 }
 
-const known = (
+const onDisk = (
   name: DiskUse['name'],
   disk: FileSystemStats | undefined,
   parts: readonly Parts[],
 ): readonly DiskUse[] => (disk === undefined ? [] : [diskUse(name, disk, parts)]);
 
 /** The runtime may have measured later, or not yet. */
-const allLayers = (
-  ofPods: number | undefined,
-  { layerBytes = 0 }: Pick<UsageFacts, 'layerBytes'>,
-): number | undefined => (ofPods === undefined ? undefined : Math.max(ofPods, layerBytes));
+const allLayers = (ofPods: number | undefined, { layers }: Pick<UsageFacts, 'layers'>): number | undefined =>
+  ofPods === undefined ? undefined : Math.max(ofPods, layers?.total ?? 0);
 
 /** Whether images and layers have another file system than the kubelet; undefined = unknown. */
 function isDedicated({ nodeDisk, imageDisk, kubelet }: UsageFacts): boolean | undefined {
@@ -142,40 +176,67 @@ function isDedicated({ nodeDisk, imageDisk, kubelet }: UsageFacts): boolean | un
 
 const layerParts = (layers: number | undefined): Parts => ({
   classes: [['layersBytes', layers]],
-  collectableBytes: 0,
+  collectable: [],
 });
+
+type Sizes = readonly (readonly [UsageClass, number | undefined])[];
 
 /** Some classes of a file system; undefined = unknown. */
 interface Parts {
-  readonly classes: readonly (readonly [UsageClass, number | undefined])[];
-  readonly collectableBytes: number | undefined;
+  readonly classes: Sizes;
+  readonly collectable: Sizes;
+}
+
+const unknownImages: Parts = {
+  classes: [
+    ['imagesInUseBytes', undefined],
+    ['imagesUnusedBytes', undefined],
+  ],
+  collectable: [['imagesUnusedBytes', undefined]],
+};
+
+type ImageFacts = Pick<UsageFacts, 'images' | 'imageDisk'>;
+
+/** Images by their bytes on the disk, and what else the runtime keeps there. */
+function imageParts(facts: ImageFacts, layers: number | undefined): Parts {
+  const { images } = facts;
+  if (images === undefined || images.packed === 'unknown') return unknownImages;
+  if (images.packed === 'unsupported') return apportionedImages(images, facts, layers);
+  const { total, inUse, collectable, packed, others } = images;
+  const unusedPacked = packed.total - packed.inUse;
+  return {
+    classes: [
+      ['imagesInUseBytes', inUse.bytes - packed.inUse],
+      ['imagesUnusedBytes', total.bytes - inUse.bytes - unusedPacked],
+      ['packedBytes', packed.total],
+      ['leftoversBytes', others?.leftovers],
+      ['namespacesBytes', others?.namespaces],
+    ],
+    collectable: [
+      ['imagesUnusedBytes', collectable.bytes - packed.collectable],
+      ['packedBytes', packed.collectable],
+    ],
+  };
 }
 
 /**
- * Images by their bytes on the disk. Where these are not known: by what the runtime uses for unpacked layers, without writable ones; the size of
- * each image is then its compressed size, or counts shared layers several times, so sizes of images only divide the total.
+ * By what the runtime uses for unpacked layers, without writable ones: the size of each image is its compressed size, or counts shared layers
+ * several times, so sizes of images only divide the total.
  */
-function imageParts(
-  { images, imageDisk }: Pick<UsageFacts, 'images' | 'imageDisk'>,
+function apportionedImages(
+  { total, inUse, collectable }: ImageInventory,
+  { imageDisk }: ImageFacts,
   layers: number | undefined,
 ): Parts {
-  if (images === undefined || imageDisk === undefined)
-    return {
-      classes: [
-        ['imagesInUseBytes', undefined],
-        ['imagesUnusedBytes', undefined],
-      ],
-      collectableBytes: undefined,
-    };
-  const { total, inUse, collectable, isExact } = images;
+  if (imageDisk === undefined) return unknownImages;
   const unpacked = imageDisk.usedBytes - (layers ?? 0);
-  const scale = !isExact && unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
+  const scale = unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
   return {
     classes: [
       ['imagesInUseBytes', inUse.bytes * scale],
       ['imagesUnusedBytes', (total.bytes - inUse.bytes) * scale],
     ],
-    collectableBytes: collectable.bytes * scale,
+    collectable: [['imagesUnusedBytes', collectable.bytes * scale]],
   };
 }
 
@@ -186,14 +247,14 @@ function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, numbe
   const [directories, orphanedLogs] = [bytesIn(orphans?.podDirectories), bytesIn(orphans?.logDirectories)];
   const volumes = ['volumesBytes', ofPods?.volumesBytes] as const;
   if (areLogsApart === true)
-    return { classes: [volumes, ['orphansBytes', orphans && directories]], collectableBytes: 0 };
+    return { classes: [volumes, ['orphansBytes', orphans && directories]], collectable: [] };
   return {
     classes: [
       volumes,
       ['logsBytes', logs === undefined ? ofPods?.logsBytes : Math.max(0, logs.bytes - orphanedLogs)],
       ['orphansBytes', orphans && orphanedLogs + directories],
     ],
-    collectableBytes: logs?.removableBytes,
+    collectable: [['logsBytes', logs?.removableBytes]],
   };
 }
 
@@ -204,24 +265,29 @@ function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly P
   const { capacityBytes, availableBytes, freeBytes = availableBytes } = disk;
   const usedBytes = Math.max(0, capacityBytes - freeBytes);
   const all = parts.flatMap(({ classes }) => classes);
-  const sizes = all.flatMap(([one, bytes]) => (bytes === undefined ? [] : [[one, bytes] as const]));
-  const total = sum(sizes.map(([, bytes]) => bytes));
+  const total = sum(known(all).map(([, bytes]) => bytes));
   const scale = total > usedBytes ? usedBytes / total : 1;
-  const known = sizes.map(([one, bytes]) => [one, Math.floor(bytes * scale)] as const);
+  const scaled = (sizes: Sizes) =>
+    known(sizes).map(([one, bytes]) => [one, Math.floor(bytes * scale)] as const);
+  const classes = scaled(all);
   // Where orphans were not searched, they are few, and count as other.
   const isComplete = all.every(([one, bytes]) => bytes !== undefined || one === 'orphansBytes');
   const other = isComplete
-    ? ([['otherBytes', usedBytes - sum(known.map(([, bytes]) => bytes))]] as const)
+    ? ([['otherBytes', usedBytes - sum(classes.map(([, bytes]) => bytes))]] as const)
     : [];
-  const collectable = parts.map(({ collectableBytes }) => collectableBytes);
+  const wanted = parts.flatMap(({ collectable }) => collectable);
+  const collectable = scaled(wanted);
   return {
     name,
     capacityBytes,
     availableBytes,
     usedBytes,
-    classes: Object.fromEntries([...known, ...other]),
-    collectableBytes: collectable.includes(undefined)
-      ? undefined
-      : sum(collectable.map((bytes = 0) => bytes)) * scale,
+    classes: Object.fromEntries([...classes, ...other]),
+    collectable: Object.fromEntries(collectable),
+    collectableBytes:
+      collectable.length < wanted.length ? undefined : sum(collectable.map(([, bytes]) => bytes)),
   };
 }
+
+const known = (sizes: Sizes): readonly (readonly [UsageClass, number])[] =>
+  sizes.flatMap(([one, bytes]) => (bytes === undefined ? [] : [[one, bytes] as const]));

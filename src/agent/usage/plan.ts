@@ -55,6 +55,8 @@ export function planUsage({ measured, history, images, unknown }: ObservedUsage)
       forecast: filling[0]?.note,
       fileSystems: forecasts.map(({ disk, forecast }) => diskOf(disk, forecast, at)),
       podCount: pods?.length,
+      volumeCount:
+        pods && sum(pods.map(({ pod }) => pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory).length)),
       pods: pods?.map(podOf),
       namespaces: pods && namespaces.map((one) => namespaceOf(one, history)),
       otherNamespaces:

@@ -1,7 +1,7 @@
 import type { StoragePod } from '../../api/local-storage.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import type { DiskUse } from './facts.ts';
+import type { DiskUse, UsageFacts } from './facts.ts';
 import type { DiskForecast, Grower } from './forecast.ts';
 
 /** When a disk is full, what collection gives back, and what grows fastest; undefined = it does not fill, or this is unknown. */
@@ -16,6 +16,21 @@ export function explainForecast(
     `At ${rate}, ${name} is full in ${aboutText(fullSeconds)}${afterText(collectableBytes, fullAfterCollectionSeconds)}.`,
     ...(first === undefined ? [] : [growerText(first)]),
   ].join(' ');
+}
+
+/** What the other units have not listed, one line each. */
+export function unlistedTexts({
+  pods,
+  images,
+  containers,
+}: Pick<UsageFacts, 'pods' | 'images' | 'containers'>): readonly string[] {
+  const texts = [
+    pods === undefined ? 'pods of the node: not known yet' : '',
+    images === undefined ? 'images: not listed in the last pass of imagegc' : '',
+    images?.packed === 'unknown' ? 'bytes of images: not read in the last passes of imagegc' : '',
+    containers?.logs === undefined ? 'logs: not listed in the last pass of containergc' : '',
+  ];
+  return texts.filter((text) => text !== '');
 }
 
 const maxNames = 3;
@@ -40,6 +55,8 @@ const names: Readonly<Record<Grower['what'], string>> = {
   logsBytes: 'Logs',
   images: 'Images',
   orphansBytes: 'Directories of deleted pods',
+  leftoversBytes: 'Leftovers of the container runtime',
+  namespacesBytes: 'Other namespaces of the container runtime',
   otherBytes: 'Files outside of pods and images',
 };
 

@@ -13,7 +13,18 @@ import { byText } from '../../runtime/text/by-text.ts';
 import { namespaceRows, reportedNode, sortedBy, sortValues } from '../top/rows.ts';
 
 /** Each is a field of the report, without `Bytes`. */
-const diskClasses = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs', 'orphans', 'other'] as const;
+const diskClasses = [
+  'imagesInUse',
+  'imagesUnused',
+  'packed',
+  'layers',
+  'volumes',
+  'logs',
+  'orphans',
+  'leftovers',
+  'namespaces',
+  'other',
+] as const;
 
 /** The order in which a disk is drawn: classes, used bytes of no known class, bytes that the file system reserves, and free bytes. */
 export const diskParts = [...diskClasses, 'unknown', 'reserved', 'free'] as const;
@@ -151,10 +162,13 @@ function podsUnknown({ namespaces, otherNamespaces }: NodeGCReportStatusUsage): 
 export const partNames: Readonly<Record<DiskPart, string>> = {
   imagesInUse: 'images in use',
   imagesUnused: 'unused images',
+  packed: 'packed copies of images',
   layers: 'writable layers',
   volumes: 'volumes',
   logs: 'logs',
   orphans: 'orphans',
+  leftovers: 'leftovers of the runtime',
+  namespaces: 'other namespaces of the runtime',
   other: 'other',
   unknown: 'unknown',
   reserved: 'reserved',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NodeGCReportStatusUsage } from '../../../src/api/gen/nodegcreport.gen.ts';
+import { usageClasses, type UsageClass } from '../../../src/agent/usage/facts.ts';
 import { createOverruns, print, write } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
@@ -25,6 +26,7 @@ beforeAll(async () => {
   await createOverruns(cluster, {
     writer: { emptyDirs: { data: '' }, main: { script: `${write('/data/x', 120)}; ${write('/layer', 80)}` } },
     logger: { main: { script: print(40) } },
+    finished: { main: { script: `${write('/rest', 30)}; ${print(10)}` }, ends: true },
   });
   // No policy.
   await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
@@ -66,6 +68,7 @@ const dfUsed = (): number => {
   return (blocks - bfree) * bsize;
 };
 
+const blobs = '/var/lib/containerd/io.containerd.content.v1.content/blobs/sha256';
 const snapshots = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots';
 
 test('a minute later the report has what du and df show, without a policy', async () => {
@@ -84,20 +87,26 @@ test('a minute later the report has what du and df show, without a policy', asyn
   await waitUntil('the report to agree', async () => {
     const usage = await reported();
     const { used, data, layer, logs } = sizes();
-    return (
-      isNear(usage.fileSystems?.[0]?.usedBytes, used) &&
-      isNear(of(usage, 'writer')?.volumesBytes, data) &&
-      isNear(of(usage, 'writer')?.layersBytes, layer) &&
-      isNear(of(usage, 'logger')?.logsBytes, logs)
-    );
+    const [disk] = usage.fileSystems ?? [];
+    const pairs = [
+      [disk?.usedBytes, used],
+      [disk?.packedBytes, du(`${blobs}/*`)],
+      [of(usage, 'writer')?.volumesBytes, data],
+      [of(usage, 'writer')?.layersBytes, layer],
+      [of(usage, 'logger')?.logsBytes, logs],
+      // The kubelet measures it no more, and has kept its logs and its layer.
+      [of(usage, 'finished')?.layersBytes, 30 * mebi],
+      [of(usage, 'finished')?.logsBytes, du('/var/log/pods/default_finished_*')],
+    ] as const;
+    return pairs.every(([bytes, expected]) => isNear(bytes, expected));
   });
   const { fileSystems = [], namespaces = [], images = [] } = await reported();
   const [disk] = fileSystems;
-  const classes = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs', 'orphans', 'other'] as const;
-  const total = classes.reduce((all, one) => all + (disk?.[`${one}Bytes`] ?? 0), 0);
+  const classes = Object.keys(usageClasses) as UsageClass[];
+  const total = classes.reduce((all, one) => all + (disk?.[one] ?? 0), 0);
   expect(Math.abs(total - (disk?.usedBytes ?? NaN))).toBeLessThan(classes.length);
   expect(disk?.otherBytes).toBeLessThan(total / 2);
-  expect(namespaces).toMatchObject([{ name: 'default', pods: 2 }]);
+  expect(namespaces).toMatchObject([{ name: 'default', pods: 3 }]);
   expect(images.map(({ name, inUse }) => [name, inUse])).toContainEqual([busyboxImage.ref, true]);
 });
 

@@ -214,7 +214,7 @@ describe('a node', () => {
     const nothing = { total: 0, removable: 0 };
     const plan = planContainerGc(unknown, { governance: ungoverned, now });
     expect(inventoryOf(unknown, plan)).toEqual({
-      ...{ containers: nothing, sandboxes: nothing, logs: undefined, offenders: [] },
+      ...{ containers: { ...nothing, running: 0 }, sandboxes: nothing, logs: undefined, offenders: [] },
       orphans: undefined,
     });
   });

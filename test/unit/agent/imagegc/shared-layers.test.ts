@@ -57,7 +57,7 @@ test('an image shows what it has on the disk, with what it shares', () => {
   expect(kept.map(({ bytes }) => bytes)).toEqual([800, 510, 1]);
 });
 
-/** Each image has one packed layer of its own, `a` and `b` one in common. */
+/** Each image has one packed layer of its own, `a` and `b` one in common; `b` is unpacked. */
 const store: ContainerdStore = new Map([
   [
     'k8s.io',
@@ -67,12 +67,20 @@ const store: ContainerdStore = new Map([
         ...['a', 'b'].map((digest) => ({
           digest,
           sizeBytes: 4096,
-          labels: { 'containerd.io/gc.ref.content.l.0': 'base' },
+          labels: {
+            'containerd.io/gc.ref.content.l.0': 'base',
+            ...(digest === 'b' && { 'containerd.io/gc.ref.snapshot.overlayfs': 'chain' }),
+          },
         })),
         { digest: 'c', sizeBytes: 8192, labels: {} },
         { digest: 'base', sizeBytes: 40_960, labels: {} },
       ],
-      snapshots: [],
+      snapshots: [
+        {
+          ...{ snapshotter: 'overlayfs', name: 'chain', parent: '', kind: 'committed' },
+          ...{ createdAtSeconds: 0, labels: {}, sizeBytes: 100_000 },
+        },
+      ],
       leases: [],
       containers: [],
       ingests: [],
@@ -92,12 +100,12 @@ async function nodeWith(read: Node['store']): Promise<Node> {
 test('the report counts a shared layer once, and what removals of all unused images free', async () => {
   const node = await nodeWith(() => Promise.resolve(store));
   expect(node.inventories.at(-1)).toMatchObject({
-    total: { count: 3, bytes: 57_344 },
+    total: { count: 3, bytes: 157_344 },
     inUse: { count: 1, bytes: 8192 },
-    collectable: { count: 2, bytes: 49_152 },
-    isExact: true,
+    collectable: { count: 2, bytes: 149_152 },
+    packed: { total: 57_344, inUse: 8192, collectable: 49_152 },
     listed: [
-      { bytes: 45_056, uniqueBytes: 4096, packedBytes: 45_056 },
+      { bytes: 145_056, uniqueBytes: 104_096, packedBytes: 45_056 },
       { bytes: 45_056, uniqueBytes: 4096 },
       { bytes: 8192, uniqueBytes: 8192 },
     ],
@@ -110,7 +118,7 @@ test('images that the report does not list are summed up', async () => {
   node.runtime.add(...Array.from({ length: 66 }, (_, i) => image(`i${i}`, { sizeBytes: 100 - i })));
   await node.pass();
   expect(node.inventories.at(-1)).toMatchObject({
-    isExact: false,
+    packed: 'unsupported',
     unlisted: { count: 2, bytes: 36 + 35 },
   });
   expect((await nodeWith(() => Promise.resolve(store))).inventories.at(-1)?.unlisted).toBeUndefined();
@@ -118,7 +126,11 @@ test('images that the report does not list are summed up', async () => {
 
 test('a pass goes on with the sizes of the runtime while the layers cannot be read', async () => {
   const node = await nodeWith(() => Promise.reject(new Error('it is slow')));
-  expect(node.inventories.at(-1)).toMatchObject({ total: { bytes: 1500 }, collectable: { bytes: 1000 } });
+  expect(node.inventories.at(-1)).toMatchObject({
+    total: { bytes: 1500 },
+    collectable: { bytes: 1000 },
+    packed: 'unknown',
+  });
   expect(node.log.lines).toContainEqual(
     expect.objectContaining({ level: 'warn', message: 'reading the layers of images failed' }),
   );

@@ -109,6 +109,21 @@ describe('bytes of images', () => {
     expect(imageSpace(new Map([['k8s.io', pair]]), listed, now).images.has('c')).toBe(false);
   });
 
+  test('what neither an image nor a container has is left over; a blob that other namespaces have too is not theirs', () => {
+    const { others } = spaceIn(
+      {
+        blobs: [...pair.blobs, blob('pulled', 7)],
+        snapshots: [...pair.snapshots, layer('left', 30, 'base'), layer('old', 400)],
+        containers: [{ id: 'c', snapshotter: 'overlayfs', snapshotKey: 'old', labels: {} }],
+      },
+      new Map([
+        ['moby', { ...nothing, blobs: [blob('base', 500), blob('x', 3)], snapshots: [layer('l', 2000)] }],
+        ['buildkit', { ...nothing, blobs: [blob('x', 3)] }],
+      ]),
+    );
+    expect(others).toEqual({ leftovers: 37 * block, namespaces: 2003 * block });
+  });
+
   test.each([
     { name: 'the last of two images frees what they share', ids: ['a', 'b'], expected: [1111, 7520] },
     { name: 'in the other order', ids: ['b', 'a'], expected: [2020, 6611] },

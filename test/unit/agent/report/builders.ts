@@ -67,7 +67,7 @@ const some = (count: number): { count: number; bytes: number } => ({ count, byte
 
 export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
   ...{ total: some(10), inUse: some(5), pinned: some(1), kept: some(2), removable: some(2) },
-  ...{ collectable: some(3), listed: [], isExact: false, disk: undefined, offenders: [] },
+  ...{ collectable: some(3), listed: [], packed: 'unsupported', disk: undefined, offenders: [] },
   ...over,
 });
 
@@ -79,9 +79,9 @@ export const offender = (
 });
 
 export const containers: ContainerInventory = {
-  containers: { total: 20, removable: 3 },
+  containers: { total: 20, running: 15, removable: 3 },
   sandboxes: { total: 12, removable: 2 },
-  logs: { bytes: 5000, removableBytes: 100 },
+  logs: { bytes: 5000, removableBytes: 100, byPod: new Map() },
   orphans: undefined,
   offenders: [],
 };

@@ -29,7 +29,7 @@ function node(over: Partial<UsageDeps> = {}) {
     runtime: { containerStats: () => Promise.resolve([]) },
     pods: () => [],
     images: () => images(),
-    containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0 } }),
+    containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0, byPod: new Map() } }),
     freedBytes: () => 0,
     node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'u' }),
     ...{ recorder, clock, log, metrics: usageMetrics(registry), ...over },
@@ -77,6 +77,7 @@ describe('what uses a disk', () => {
         logsBytes: 0,
         otherBytes: 37 * gib,
         collectableBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10),
+        collectable: { imagesUnusedBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10), logsBytes: 0 },
       },
     ]);
     expect(podCount).toBe(2);
@@ -108,7 +109,7 @@ describe('what uses a disk', () => {
   });
 
   test('logs on a partition of their own use no disk that is listed', async () => {
-    const logs = { bytes: 25 * gib, removableBytes: 20 * gib };
+    const logs = { bytes: 25 * gib, removableBytes: 20 * gib, byPod: new Map() };
     const orphan = { count: 1, bytes: gib, largest: [], isReadOnly: false };
     const orphans = { podDirectories: orphan, logDirectories: orphan, podCgroups: undefined };
     const found = await node({
@@ -138,14 +139,49 @@ describe('what uses a disk', () => {
 
   test('images by their bytes on the disk, where these are known', async () => {
     const known = {
-      isExact: true,
       inUse: { count: 1, bytes: 3 * gib },
-      collectable: { count: 2, bytes: gib },
+      collectable: { count: 2, bytes: 4 * gib },
+      packed: { total: 5 * gib, inUse: gib, collectable: 2 * gib },
+      others: { leftovers: gib / 2, namespaces: 8 * gib },
     };
     const { fileSystems } = await node({ ...measuredPods, images: () => images(known) }).measure();
     expect(fileSystems).toMatchObject([
-      { imagesInUseBytes: 3 * gib, imagesUnusedBytes: 7 * gib, collectableBytes: gib },
+      {
+        ...{ imagesInUseBytes: 2 * gib, imagesUnusedBytes: 3 * gib, packedBytes: 5 * gib },
+        ...{ leftoversBytes: gib / 2, namespacesBytes: 8 * gib, otherBytes: 27 * gib },
+        collectableBytes: 4 * gib,
+        collectable: { imagesUnusedBytes: 2 * gib, packedBytes: 2 * gib, logsBytes: 0 },
+      },
     ]);
+  });
+
+  test('bytes of images that cannot be read are those of a quarter of an hour ago, then unknown; never those of the runtime', async () => {
+    const exact = images({
+      packed: { total: 4 * gib, inUse: gib, collectable: gib },
+      others: { leftovers: 0, namespaces: 0 },
+    });
+    let now: ReturnType<typeof images> | undefined = exact;
+    const { clock, measure } = node({ ...measuredPods, images: () => now });
+    const before = await measure();
+    for (const failed of [undefined, images({ packed: 'unknown', total: { count: 9, bytes: gib } })]) {
+      now = exact;
+      await measure();
+      now = failed;
+      clock.advance(15 * minuteMs);
+      expect((await measure()).fileSystems).toEqual(before.fileSystems);
+    }
+    clock.advance(1);
+    const { fileSystems: [disk] = [], unknown } = await measure();
+    expect(unknown).toBe('bytes of images: not read in the last passes of imagegc');
+    for (const field of [
+      'imagesInUseBytes',
+      'imagesUnusedBytes',
+      'packedBytes',
+      'otherBytes',
+      'collectableBytes',
+    ])
+      expect(disk).not.toHaveProperty(field);
+    expect(disk).toMatchObject({ layersBytes: 1.5 * gib, volumesBytes: 3 * gib });
   });
 
   test('layers of dead containers, which the kubelet does not report, are no images', async () => {
@@ -224,7 +260,7 @@ describe('what uses a disk', () => {
   test('orphans are part of what logs and directories use', async () => {
     const part = { count: 1, bytes: gib, largest: [], isReadOnly: false };
     const orphans = { podDirectories: part, logDirectories: part, podCgroups: undefined };
-    const logs = { bytes: 3 * gib, removableBytes: gib };
+    const logs = { bytes: 3 * gib, removableBytes: gib, byPod: new Map() };
     const { fileSystems } = await node({ containers: () => ({ ...containers, logs, orphans }) }).measure();
     expect(fileSystems?.[0]).toMatchObject({ logsBytes: 2 * gib, orphansBytes: 2 * gib });
     const partly = { ...orphans, podDirectories: undefined };
@@ -244,6 +280,25 @@ describe('what uses a disk', () => {
     const kubelet = () => Promise.resolve(usage({ a: layered, b: layered, c: layered }));
     const { namespaces } = await node({ pods: () => finished, kubelet }).measure();
     expect(namespaces?.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('what finished pods have left is measured by the runtime and by the agent', async () => {
+    const finished = ['done', 'empty'].map((name) => storagePod(name, {}, { phase: 'Succeeded' }));
+    const stats = [3, 2].map((size, i) => ({
+      ...{ id: `c${i}`, labels: { 'io.kubernetes.pod.uid': 'uid-done' } },
+      ...{ writableLayerBytes: size * gib, writableLayerInodes: undefined },
+    }));
+    const logs = { bytes: 2 * gib, removableBytes: 0, byPod: new Map([['uid-done', gib]]) };
+    const found = await node({
+      pods: () => finished,
+      kubelet: () => Promise.resolve(usage({})),
+      runtime: { containerStats: () => Promise.resolve(stats) },
+      containers: () => ({ ...containers, logs }),
+    }).measure();
+    expect(found.pods).toMatchObject([
+      { name: 'done', bytes: 6 * gib, layersBytes: 5 * gib, volumesBytes: 0, logsBytes: gib },
+    ]);
+    expect(found.fileSystems).toMatchObject([{ layersBytes: 5 * gib, logsBytes: 2 * gib }]);
   });
 
   test('a pod of which a part is not measured has its last usage for five minutes, then that of the other parts as a lower bound', async () => {
@@ -305,23 +360,45 @@ describe('what uses a disk', () => {
 
   test('the classes of any node add up to its used bytes', async () => {
     const size = fc.integer({ min: 0, max: 60 });
-    const world = fc.record({ diskGib: size, imagesGib: size, logs: size, layer: size, data: size });
+    const packed = fc.oneof(
+      fc.constant('unsupported' as const),
+      // Parts of the images below.
+      size.map((part) => ({ total: part * gib * 0.1, inUse: 0, collectable: part })),
+    );
+    const others = fc.record({ leftovers: size, namespaces: size.map((bytes) => bytes * gib) });
+    const world = fc.record({
+      diskGib: size,
+      imagesGib: size,
+      logs: size,
+      layer: size,
+      data: size,
+      packed,
+      others,
+    });
     await fc.assert(
-      fc.asyncProperty(world, async ({ diskGib, imagesGib, logs, layer, data }) => {
+      fc.asyncProperty(world, async ({ diskGib, imagesGib, logs, layer, data, packed, others }) => {
         const one = disk(diskGib, { usedBytes: imagesGib * gib });
         const of = { volumes: { data: data * 1024 }, containers: { main: { layer: layer * 1024 } } };
         const { fileSystems } = await node({
           pods: () => pods,
           kubelet: () => Promise.resolve(usage({ db: of })),
           images: () =>
-            images({ inUse: { count: 1, bytes: imagesGib * 3 }, total: { count: 9, bytes: 7 * gib } }),
+            images({
+              inUse: { count: 1, bytes: imagesGib * 3 },
+              total: { count: 9, bytes: 7 * gib },
+              packed,
+              others,
+            }),
           nodeDisk: () => Promise.resolve(one),
           imageDisk: () => Promise.resolve(one),
-          containers: () => ({ ...containers, logs: { bytes: logs * gib, removableBytes: 0 } }),
+          containers: () => ({
+            ...containers,
+            logs: { bytes: logs * gib, removableBytes: 0, byPod: new Map() },
+          }),
         }).measure();
         const { usedBytes = 0, ...rest } = fileSystems?.[0] ?? {};
         const classes = Object.entries(rest).filter(
-          ([key]) => !/^(capacity|available|collectable|name)/.test(key),
+          ([key]) => !/^(capacity|available|collectable|name$)/.test(key),
         );
         const total = classes.reduce((all, [, value]) => all + Number(value), 0);
         expect(total).toBe(usedBytes);
@@ -344,7 +421,7 @@ function filling(perMinute: (minute: number) => number, over: Partial<UsageDeps>
     kubelet: () => Promise.resolve(usage({ api: { containers: { main: { logs: grown / 1024 ** 2 } } } })),
     nodeDisk: size,
     imageDisk: size,
-    containers: () => ({ ...containers, logs: { bytes: grown, removableBytes: 0 } }),
+    containers: () => ({ ...containers, logs: { bytes: grown, removableBytes: 0, byPod: new Map() } }),
     ...over,
   });
   const during = (minutes: number) =>
@@ -449,7 +526,7 @@ describe('when a disk is full', () => {
   });
 
   test('without a history nothing is known about the time', () => {
-    const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0 };
+    const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0, collectable: {} };
     const measured = { at: new Date(), disks: [], pods: undefined, partial: [], namespaces: [] };
     const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: {} }, noHistory, measured);
     expect(forecast).toMatchObject({
