@@ -19,6 +19,8 @@ export interface Screen {
   readonly now: Date;
   /** Characters of a line of the terminal; undefined = not a terminal. */
   readonly width: number | undefined;
+  /** Lines of the terminal; undefined = not a terminal, or unknown. */
+  readonly height?: number | undefined;
 }
 
 interface LiveConfig {
@@ -79,7 +81,10 @@ function printerOf<S, V extends object>(
     const now = clock.now();
     const view = viewOf(state, now);
     const text = await formatted(output, view, () => {
-      const lines = linesOf(view, { now, width: isTTY ? proseWidth() : undefined }).slice(0, most);
+      const screen = isTTY
+        ? { now, width: proseWidth(), height: rows > 0 ? rows : undefined }
+        : { now, width: undefined };
+      const lines = linesOf(view, screen).slice(0, most);
       return lines.map((line) => `${line}\n`).join('');
     });
     const current = isInPlace || !watch ? text : JSON.stringify(view);

@@ -8,9 +8,15 @@ import type { Load, System } from '../../process/system.ts';
 import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 import { sortValues } from './rows.ts';
 
-const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
+const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. For disk: TOTAL and ACTIVE count images, containers or volumes, SIZE is the sum of the nodes, without those whose values are unknown or stale; RECLAIMABLE is what nothing protects and the agents collect; "-" has no meaning for a kind. For the others: UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
 
 Examples:
+  # what fills the disks of the cluster, and how much of it can be reclaimed
+  dustpan top disk
+
+  # the same of one node
+  dustpan top disk --node=node-7
+
   # the nodes, the fullest first, and when they will be full
   dustpan top nodes
 
@@ -23,11 +29,12 @@ Examples:
   # what the cluster would gain without each image
   dustpan top images --sort-by=gain -o wide`;
 
-const topKinds: readonly TopKind[] = ['nodes', 'namespaces', 'pods', 'images'];
+const topKinds: readonly TopKind[] = ['disk', 'nodes', 'namespaces', 'pods', 'images'];
 export type TopKind = keyof typeof sortValues;
 
 /** kubectl's other names. */
 const aliases: ReadonlyMap<string, TopKind> = new Map([
+  ['disks', 'disk'],
   ['node', 'nodes'],
   ['no', 'nodes'],
   ['namespace', 'namespaces'],
@@ -65,7 +72,7 @@ export interface TopConfig {
 
 /** Offers the kinds for completion. Not by `choices`: that would refuse kubectl's other names. */
 function kindArgument() {
-  const argument = new Argument('<KIND>', 'What to list: nodes, namespaces, pods or images.');
+  const argument = new Argument('<KIND>', 'What to list: disk, nodes, namespaces, pods or images.');
   argument.argChoices = [...topKinds];
   return argument;
 }
@@ -94,7 +101,7 @@ const topOptions = () =>
           "For namespaces and pods: only this namespace. Not set: for pods without --node that of the kubeconfig's context, else all.",
         allNamespaces: 'For pods: of all namespaces.',
         selector:
-          "Select by labels, such as app=web,tier!=cache or 'env in (dev,test)': nodes, namespaces or pods; for images their nodes.",
+          "Select by labels, such as app=web,tier!=cache or 'env in (dev,test)': nodes, namespaces or pods; for disk and images their nodes.",
       },
     )
       .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
@@ -106,8 +113,10 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
   topOptions().action(async (word, options) => {
     const kind = kindOf(word);
     const { namespace } = podFilterOf(options, 'top');
-    if (namespace !== undefined && (kind === 'nodes' || kind === 'images'))
-      throw new UsageError([`top: ${kind} have no namespace: -n is for namespaces and pods`]);
+    if (namespace !== undefined && kind !== 'namespaces' && kind !== 'pods')
+      throw new UsageError([`top: -n is for namespaces and pods, not for ${kind}`]);
+    if (kind === 'disk' && options.output === 'name')
+      throw new UsageError(['top: kinds of usage have no names that kubectl takes']);
     const isAnywhere = options.allNamespaces || options.node !== undefined;
     const run = await load();
     system.exitCode = await run(

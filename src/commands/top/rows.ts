@@ -5,8 +5,9 @@ import type {
   NodeGCReportStatusUsagePod,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isStale } from '../../api/report/fresh.ts';
-import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
+import type { ObjectCounts, ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { sum } from '../../runtime/sum.ts';
+import type { DiskRow } from './disk.ts';
 import { byText } from '../../runtime/text/by-text.ts';
 
 export interface TopFacts {
@@ -24,15 +25,16 @@ export interface TopNode {
   readonly hasReport: boolean;
   /** undefined = it has no agent, or an older one, or one that has not measured yet. */
   readonly usage: NodeGCReportStatusUsage | undefined;
+  readonly counts?: ObjectCounts | undefined;
   /** Of the values; without values of the report. RFC 3339. */
   readonly time: string | undefined;
   readonly stale: boolean;
 }
 
 /** The usage in the report of a node. */
-export function reportedNode({ node, usage, reportTime }: ReportedUsage, now: Date): TopNode {
+export function reportedNode({ node, usage, counts, reportTime }: ReportedUsage, now: Date): TopNode {
   const time = usage?.measuredTime ?? reportTime;
-  return { name: node, hasReport: true, usage, time, stale: isStale(time, now) };
+  return { name: node, hasReport: true, usage, counts, time, stale: isStale(time, now) };
 }
 
 type Filter = Pick<TopFacts, 'namespace' | 'selected'>;
@@ -211,6 +213,11 @@ const fullest =
 
 /** The values of `--sort-by` for each kind, the default first. */
 export const sortValues = {
+  disk: {
+    kind: () => 0,
+    bytes: ({ bytes }) => bytes,
+    reclaimable: ({ reclaimableBytes }) => reclaimableBytes,
+  } satisfies SortValues<DiskRow>,
   nodes: {
     percent: fullest(({ usedPercent }) => usedPercent),
     bytes: fullest(({ usedBytes }) => usedBytes),

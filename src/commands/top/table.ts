@@ -1,5 +1,6 @@
 import { counted, firstOf } from '../../gc/reasons/words.ts';
-import { compactQuantityText } from '../../runtime/text/size-text.ts';
+import { sum } from '../../runtime/sum.ts';
+import { compactQuantityText, shortSizeText } from '../../runtime/text/size-text.ts';
 import type { Screen } from '../cli/live.ts';
 import {
   ageText,
@@ -11,8 +12,9 @@ import {
   shortId,
   type Column,
 } from '../../process/table.ts';
+import { diskKinds, type DiskRow } from './disk.ts';
 import type { FileSystemRow, ImageRow, NamespaceRow, NodeRow, PodRow } from './rows.ts';
-import { isAhead, type TopView } from './view.ts';
+import { isAhead, type TopDisk, type TopView } from './view.ts';
 
 interface TopScreen extends Screen {
   readonly colours: boolean;
@@ -31,14 +33,57 @@ export function topTable(view: TopView, screen: TopScreen): readonly string[] {
       .map(({ nodes, message }) => `${nodes.length === 0 ? '' : `${firstOf(nodes, 3)}: `}${message}`),
     ...(more > 0 ? [`And ${more} more; -o json has all.`] : []),
   ].flatMap((note) => paragraph(`! ${note}`, width));
-  const sections = [
-    colours ? notes.map(red) : notes,
-    view.forecasts.flatMap((forecast) => paragraph(forecastText(forecast, screen), width)),
-    [...tableOf(view, screen), ...restLines(view)],
-  ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+  const linesWith = (table: readonly string[]): readonly string[] =>
+    [
+      colours ? notes.map(red) : notes,
+      view.forecasts.flatMap((forecast) => paragraph(forecastText(forecast, screen), width)),
+      summaryLines(view, width),
+      [...table, ...restLines(view)],
+      nextLines(view, width),
+    ]
+      .filter((lines) => lines.length > 0)
+      .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+  const around = linesWith(['a title']).length - 1;
+  return linesWith(fitting(tableOf(view, screen), screen.height, around));
+}
+
+interface Table {
+  /** The titles, then the rows. */
+  readonly lines: readonly string[];
+  /** Of each row; undefined = unknown. */
+  readonly bytes: readonly (number | undefined)[];
+}
+
+/** Fewer rows say nothing: a small terminal scrolls. */
+const fewestRows = 3;
+
+/** As many rows as a terminal of this height has lines for, and the sum of the others. */
+function fitting({ lines, bytes }: Table, height: number | undefined, around: number): readonly string[] {
+  // The prompt needs a line, too.
+  const room = height === undefined ? Infinity : height - around - 1;
+  const shown = Math.max(fewestRows, room - 2);
+  if (lines.length <= room || bytes.length <= shown) return lines;
+  const hidden = bytes.slice(shown);
+  const size = shortSizeText(sum(hidden.map((one = 0) => one)));
+  return [...lines.slice(0, shown + 1), `${hidden.length} more, ${size}; -o wide shows all`];
+}
+
+function summaryLines(view: TopView, width: number): readonly string[] {
+  if (view.kind !== 'TopDisk' || view.nodes === 0) return [];
+  const { nodes, otherNodes, usedBytes, capacityBytes, reclaimableBytes } = view;
+  const [used, capacity] = [compactQuantityText(usedBytes), compactQuantityText(capacityBytes)];
+  const reclaimable =
+    reclaimableBytes === undefined
+      ? 'it is unknown how much can be reclaimed'
+      : `${compactQuantityText(reclaimableBytes)} can be reclaimed`;
+  const others = otherNodes === 0 ? '' : ` Not included: ${counted(otherNodes, 'node')}.`;
+  return paragraph(`${counted(nodes, 'node')}: ${used} of ${capacity} used, ${reclaimable}.${others}`, width);
+}
+
+function nextLines(view: TopView, width: number): readonly string[] {
+  if (view.kind !== 'TopDisk' || view.next === undefined) return [];
+  const { kind, command } = view.next;
+  return paragraph(`Next: '${command}' for the ${kind}, 'dustpan plan' for what a policy removes.`, width);
 }
 
 function forecastText(
@@ -60,6 +105,8 @@ const plainName = /^[a-z]+\/[A-Za-z0-9][A-Za-z0-9:._@/-]*( (-n |--node=)[a-z0-9]
 
 function namesOf(view: TopView): readonly string[] {
   switch (view.kind) {
+    case 'TopDisk':
+      return [];
     case 'TopNodes':
       return view.items.map(({ name }) => `node/${name}`);
     case 'TopNamespaces':
@@ -71,21 +118,35 @@ function namesOf(view: TopView): readonly string[] {
   }
 }
 
-function tableOf(view: TopView, screen: TopScreen): readonly string[] {
-  if (view.items.length === 0) return [emptyText[view.kind]];
+function tableOf(view: TopView, screen: TopScreen): Table {
+  if (view.items.length === 0) return { lines: [emptyText[view.kind]], bytes: [] };
+  const bytesOf = ({ bytes }: { readonly bytes?: number | undefined }): number | undefined => bytes;
   switch (view.kind) {
+    case 'TopDisk':
+      return made(
+        diskLayout,
+        screen.isWide ? allDiskLines(view) : view.items.map((row) => ({ row })),
+        screen,
+        ({ row }) => row.bytes,
+      );
     case 'TopNodes':
-      return linesOf(nodeLayout(screen, view.items), view.items.flatMap(disksOf), screen);
+      return made(
+        nodeLayout(screen, view.items),
+        view.items.flatMap(disksOf),
+        screen,
+        ({ disk }) => disk?.usedBytes,
+      );
     case 'TopNamespaces':
-      return linesOf(namespaceLayout(screen, view.items), view.items, screen);
+      return made(namespaceLayout(screen, view.items), view.items, screen, bytesOf);
     case 'TopPods':
-      return linesOf(podLayout(screen), view.items, screen);
+      return made(podLayout(screen), view.items, screen, bytesOf);
     case 'TopImages':
-      return linesOf(imageLayout(screen), view.items, screen);
+      return made(imageLayout(screen), view.items, screen, bytesOf);
   }
 }
 
 const emptyText: Readonly<Record<TopView['kind'], string>> = {
+  TopDisk: 'No rows.',
   TopNodes: 'No rows.',
   TopNamespaces: 'No rows.',
   TopPods: 'No pods are listed. -A lists those of all namespaces.',
@@ -94,17 +155,19 @@ const emptyText: Readonly<Record<TopView['kind'], string>> = {
     'No agent of these nodes has reported images. An agent reports them within three minutes of its start.',
 };
 
-function linesOf<T>(
+function made<T>(
   layout: readonly TopColumn<T>[],
   rows: readonly T[],
   { isWide, width = Infinity }: TopScreen,
-): readonly string[] {
+  bytesOf: (row: T) => number | undefined,
+): Table {
   const shown = layout.filter(({ isOnlyWide }) => isWide || isOnlyWide !== true);
-  return columns(shown, rows, isWide ? Infinity : width).map((line) => line.trimEnd());
+  const lines = columns(shown, rows, isWide ? Infinity : width).map((line) => line.trimEnd());
+  return { lines, bytes: rows.map(bytesOf) };
 }
 
 function restLines(view: TopView): readonly string[] {
-  if (view.kind === 'TopNodes' || view.rest.count === 0) return [];
+  if (view.kind === 'TopDisk' || view.kind === 'TopNodes' || view.rest.count === 0) return [];
   const { count, bytes } = view.rest;
   if (count === undefined)
     return ['and perhaps more: on some of these nodes the namespace is not among the largest'];
@@ -131,6 +194,43 @@ interface TopColumn<T> extends Column<T> {
 }
 
 const onlyWide = <T>(column: Column<T>): TopColumn<T> => ({ ...column, isOnlyWide: true });
+
+interface DiskLine {
+  readonly row: DiskRow;
+  /** undefined = of all nodes. */
+  readonly node?: string;
+}
+
+function allDiskLines({ items, byNode }: TopDisk): readonly DiskLine[] {
+  const ofNodes = byNode.flatMap(({ node, items: own }) => own.map((row) => ({ row, node })));
+  return byNode.length === 1 ? ofNodes : [...items.map((row) => ({ row })), ...ofNodes];
+}
+
+const diskLayout: readonly TopColumn<DiskLine>[] = [
+  onlyWide({ title: 'NODE', text: ({ node }) => node ?? 'all' }),
+  { title: 'KIND', text: ({ row }) => row.name },
+  number('TOTAL', ({ row }) => knownText(diskKinds[row.name].total, row.total, String)),
+  number('ACTIVE', ({ row }) => knownText(diskKinds[row.name].active, row.active, String)),
+  number('SIZE', ({ row }) => boundText(row.lowerBound, knownText(row, row.bytes, compactQuantityText))),
+  number('RECLAIMABLE', ({ row: { name, bytes, reclaimableBytes, reclaimableLowerBound } }) => {
+    const text = (known: number): string => shareText(known, bytes);
+    return boundText(reclaimableLowerBound, knownText(diskKinds[name].collectable, reclaimableBytes, text));
+  }),
+];
+
+const boundText = (isLower: boolean, text: string): string =>
+  isLower && text !== 'unknown' ? `≥${text}` : text;
+
+/** `-` if a kind has no such value. */
+function knownText(has: unknown, value: number | undefined, text: (value: number) => string): string {
+  if (has === undefined) return '-';
+  return value === undefined ? 'unknown' : text(value);
+}
+
+const shareText = (bytes: number, of = 0): string =>
+  of === 0
+    ? compactQuantityText(bytes)
+    : `${compactQuantityText(bytes)} (${Math.round((100 * bytes) / of)}%)`;
 
 interface NodeLine {
   readonly node: NodeRow;

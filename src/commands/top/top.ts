@@ -25,7 +25,9 @@ export async function runTop(config: TopConfig, system: System): Promise<number>
       read: (cluster, signal) => readTop(question, cluster, signal),
       viewOf: (facts, now) => topView(facts, question, now),
       linesOf: (view, screen) =>
-        output === 'name' ? nameLines(view) : topTable(view, { ...screen, colours, isWide }),
+        output === 'name'
+          ? nameLines(view)
+          : topTable(view, { ...screen, height: isWide ? undefined : screen.height, colours, isWide }),
     },
     { kube, watch, output: isWide || output === 'name' ? 'table' : output },
     system,
@@ -78,6 +80,8 @@ async function listReports(
 function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStatusUsage {
   const { pods, namespaces, images, ...rest } = usage;
   switch (kind) {
+    case 'disk':
+      return rest;
     case 'nodes':
       return {
         ...rest,
@@ -125,6 +129,7 @@ async function listSelected(
   if (selector === undefined) return undefined;
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   const { name, path } = {
+    disk: kindOfNodes,
     nodes: kindOfNodes,
     images: kindOfNodes,
     namespaces: kindOfNamespaces,

@@ -2,6 +2,7 @@ import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts'
 import { staleMinutes } from '../../api/report/fresh.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { TopQuestion } from './command.ts';
+import { diskSummary, nextStep, type DiskRow, type DiskSummary } from './disk.ts';
 import {
   imageRows,
   namespaceRows,
@@ -27,6 +28,7 @@ export type TopView = TopRows & {
 };
 
 type TopRows =
+  | TopDisk
   | { readonly kind: 'TopNodes'; readonly items: readonly NodeRow[] }
   | { readonly kind: 'TopNamespaces'; readonly items: readonly NamespaceRow[]; readonly rest: Rest }
   | { readonly kind: 'TopPods'; readonly items: readonly PodRow[]; readonly rest: Rest }
@@ -38,6 +40,15 @@ interface Rest {
   readonly count: number | undefined;
   /** Absent if unknown. */
   readonly bytes: number | undefined;
+}
+
+/** Of all nodes in question, then of each one. */
+export interface TopDisk extends Omit<DiskSummary, 'kinds'> {
+  readonly kind: 'TopDisk';
+  readonly items: readonly DiskRow[];
+  readonly byNode: readonly { readonly node: string; readonly items: readonly DiskRow[] }[];
+  /** Absent if nothing is known to use a disk. */
+  readonly next: ReturnType<typeof nextStep>;
 }
 
 export function topView(facts: TopFacts, question: TopQuestion, now: Date): TopView {
@@ -56,7 +67,7 @@ function nodesInQuestion(
   { kind, nodes: names }: TopQuestion,
   now: Date,
 ): readonly TopNode[] {
-  const ofNodes = kind === 'nodes' || kind === 'images' ? selected : undefined;
+  const ofNodes = kind === 'namespaces' || kind === 'pods' ? undefined : selected;
   const reported = reports.map((report) => reportedNode(report, now));
   const known = new Set(reports.map(({ node }) => node));
   const silent = [...(nodes ?? [])]
@@ -67,9 +78,26 @@ function nodesInQuestion(
   );
 }
 
-function rowsOf(nodes: readonly TopNode[], facts: TopFacts, { kind, sortBy }: TopQuestion): TopRows {
+function diskRows(nodes: readonly TopNode[], { sortBy, nodes: names }: TopQuestion): TopDisk {
+  const { kinds, ...sums } = diskSummary(nodes);
+  const itemsOf = (rows: readonly DiskRow[]): readonly DiskRow[] =>
+    sortBy === 'kind' ? rows : sortedBy(rows, sortValues.disk, sortBy);
+  const measured = nodes.filter(({ usage }) => usage?.fileSystems !== undefined);
+  return {
+    kind: 'TopDisk',
+    ...sums,
+    items: itemsOf(kinds),
+    byNode: measured.map((node) => ({ node: node.name, items: itemsOf(diskSummary([node]).kinds) })),
+    next: nextStep({ ...sums, kinds }, names),
+  };
+}
+
+function rowsOf(nodes: readonly TopNode[], facts: TopFacts, question: TopQuestion): TopRows {
+  const { kind, sortBy } = question;
   const usages = nodes.flatMap(({ usage }) => usage ?? []);
   switch (kind) {
+    case 'disk':
+      return diskRows(nodes, question);
     case 'nodes':
       return { kind: 'TopNodes', items: sortedBy(nodes.map(nodeRow), sortValues.nodes, sortBy) };
     case 'namespaces': {

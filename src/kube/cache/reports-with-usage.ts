@@ -1,8 +1,10 @@
 import {
   readStatus,
   type NodeGCReport,
+  type NodeGCReportStatus,
   type NodeGCReportStatusUsage,
 } from '../../api/gen/nodegcreport.gen.ts';
+import { sum } from '../../runtime/sum.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asText } from '../codec/json.ts';
 import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
@@ -14,13 +16,46 @@ export interface ReportedUsage {
   readonly reportTime: string | undefined;
   /** undefined = the agent is older, or has not measured yet. */
   readonly usage: NodeGCReportStatusUsage | undefined;
+  /** undefined = not read. */
+  readonly counts?: ObjectCounts | undefined;
+}
+
+/** Objects of a node; undefined = unknown. */
+export interface ObjectCounts {
+  readonly images: number | undefined;
+  readonly imagesInUse: number | undefined;
+  readonly containers: number | undefined;
+  readonly runningContainers: number | undefined;
+  /** EmptyDirs that are not in memory. */
+  readonly volumes: number | undefined;
+  /** Directories and logs of pods that do not exist. */
+  readonly orphans: number | undefined;
 }
 
 export function reportedUsage(report: unknown): ReportedUsage {
   const { metadata, status } = asObject<NodeGCReport>(report);
-  const { reportTime, usage } = readStatus(status);
-  return { node: asText(asObject(metadata).name), reportTime, usage };
+  const { reportTime, usage, ...inventories } = readStatus(status);
+  const counts = countsOf(inventories, usage);
+  return { node: asText(asObject(metadata).name), reportTime, usage, counts };
 }
+
+const countsOf = (
+  { images, containers, orphans }: Pick<NodeGCReportStatus, 'images' | 'containers' | 'orphans'>,
+  usage: NodeGCReportStatusUsage | undefined,
+): ObjectCounts => ({
+  images: images?.total?.count,
+  imagesInUse: images?.inUse?.count,
+  containers: containers?.total,
+  runningContainers: containers?.running,
+  volumes: usage?.volumeCount,
+  orphans: sumOf([orphans?.podDirectories?.count, orphans?.logDirectories?.count]),
+});
+
+/** undefined = all are unknown. */
+const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
+  const known = counts.filter((count) => count !== undefined);
+  return known.length === 0 ? undefined : sum(known);
+};
 
 export interface ReportWithUsage extends NodeReportFacts {
   readonly reported: ReportedUsage;

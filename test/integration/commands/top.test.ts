@@ -95,6 +95,10 @@ describe('lists', () => {
     { args: ['pods', '-n=team-b', '--node', 'node-1'], expected: [{ uid: 'node-1-job' }] },
     { args: ['pods', '-A', '-l', 'app=job'], expected: [{ uid: 'node-1-job' }] },
     { args: ['pods'], expected: [] },
+    {
+      args: ['disk', '--sort-by=kind', '-l', 'pool'],
+      expected: [{ name: 'images' }, { name: 'packed copies' }],
+    },
     { args: ['images', '-l', 'pool'], expected: [{ gainBytes: 2 * gib }] },
   ])('$args', async ({ args, expected }) => {
     const { items } = await viewOf(...args);

@@ -44,6 +44,29 @@ const busyDisk = (usedGib: number): FileSystem =>
     forecastErrorPercent: 12,
   });
 
+/** A disk of a node with containerd, with what its objects are. */
+const knownDisk = (name: string, more: Partial<FileSystem> = {}): Report => ({
+  node: name,
+  reportTime: inMinutes(-1),
+  usage: {
+    measuredTime: inMinutes(-1),
+    fileSystems: [
+      disk(134, {
+        ...{ imagesInUseBytes: 21 * gib, imagesUnusedBytes: 9 * gib, packedBytes: 12 * gib },
+        ...{ layersBytes: 9 * gib, volumesBytes: 40 * gib, logsBytes: 7 * gib, orphansBytes: 0 },
+        ...{ leftoversBytes: 3 * gib, namespacesBytes: 6 * gib, otherBytes: 27 * gib },
+        collectableBytes: 14 * gib,
+        collectable: { imagesUnusedBytes: 8 * gib, packedBytes: 4 * gib, logsBytes: 2 * gib },
+        ...more,
+      }),
+    ],
+  },
+  counts: {
+    ...{ images: 48, imagesInUse: 31, containers: 62, runningContainers: 55 },
+    ...{ volumes: 17, orphans: 0 },
+  },
+});
+
 /** Half in layers, a quarter in volumes and in logs. */
 const classes = (bytes: number) => ({
   bytes,
@@ -124,7 +147,13 @@ const facts = (reports: TopFacts['reports'], more: Partial<TopFacts> = {}): TopF
   ...more,
 });
 
-const defaultSort = { nodes: 'percent', namespaces: 'bytes', pods: 'bytes', images: 'bytes' } as const;
+const defaultSort = {
+  disk: 'kind',
+  nodes: 'percent',
+  namespaces: 'bytes',
+  pods: 'bytes',
+  images: 'bytes',
+} as const;
 
 const viewOf = (kind: TopKind, given: TopFacts, more: Partial<TopQuestion> = {}): TopView => {
   const unset = { namespace: undefined, nodes: undefined, selector: undefined };
@@ -200,7 +229,29 @@ describe('tables', () => {
   const slow = facts([reported('node-1', { ...busyUsage(), forecast: undefined })]);
   const selected = new Set(['uid-web-0', 'uid-gone']);
 
+  const disks = facts([knownDisk('node-7'), knownDisk('node-8')], {
+    nodes: new Set(['node-7', 'node-8', 'node-9']),
+  });
+  /** With a runtime that is not containerd, and a kubelet that cannot be read. */
+  const cri = reported('cri-o', {
+    measuredTime: inMinutes(-1),
+    fileSystems: [disk(50, { imagesInUseBytes: 8 * gib, imagesUnusedBytes: 2 * gib, logsBytes: 0 })],
+  });
+  const mixed = facts([knownDisk('node-7'), cri, { ...knownDisk('late'), usage: busyUsage() }]);
+  const low = { ...piped, width: 80 };
+
   const tables = {
+    'top disk, as in README': topTable(viewOf('disk', disks), piped),
+    'top disk --node -o wide': topTable(
+      viewOf('disk', facts([knownDisk('node-7')]), { nodes: ['node-7'] }),
+      wide,
+    ),
+    'top disk -o wide, with what is unknown': topTable(viewOf('disk', mixed), wide),
+    'top disk, all is unknown': topTable(viewOf('disk', facts([cri]), { sortBy: 'bytes' }), piped),
+    'top disk, without a report': topTable(viewOf('disk', facts([])), piped),
+    'top disk, on a terminal with few lines': topTable(viewOf('disk', disks), { ...low, height: 16 }),
+    'top nodes, on a terminal with few lines': topTable(viewOf('nodes', cluster), { ...low, height: 20 }),
+    'top images, on a terminal with few lines': topTable(viewOf('images', bounded), { ...low, height: 6 }),
     'top nodes': topTable(viewOf('nodes', cluster), piped),
     'top nodes, on a narrow terminal, without the right to list nodes': topTable(
       viewOf('nodes', { ...one, nodes: undefined }),
@@ -229,9 +280,25 @@ describe('tables', () => {
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/top.txt');
   });
 
+  test('have as many rows as the terminal has lines, and at least three', () => {
+    const many = Array.from({ length: 60 }, (_, i) => pod('team-a', `p-${i}`, 1));
+    const view = viewOf('pods', facts([reported('node-1', { ...busyUsage(), pods: many })]));
+    const linesIn = (height: number | undefined) => topTable(view, { ...narrow, height });
+    const isRow = (line: string): boolean => line.startsWith('team-a');
+    for (const height of [20, 40, 61]) {
+      expect(linesIn(height).length).toBe(height - 1);
+      expect(linesIn(height)).toContain(
+        `${60 - linesIn(height).filter(isRow).length} more, ${63 - height}.0 GiB; -o wide shows all`,
+      );
+    }
+    expect(linesIn(63).filter(isRow)).toHaveLength(60);
+    expect(linesIn(undefined).filter(isRow)).toHaveLength(60);
+    expect(linesIn(1).filter(isRow)).toHaveLength(3);
+  });
+
   test('are not wider than the terminal, whatever the names', () => {
     const node = reported(`node-${'x'.repeat(80)}`);
-    for (const kind of ['nodes', 'namespaces', 'pods', 'images'] as const)
+    for (const kind of ['disk', 'nodes', 'namespaces', 'pods', 'images'] as const)
       for (const width of [80, 120]) {
         const lines = topTable(viewOf(kind, facts([node])), { ...narrow, width });
         expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
@@ -362,7 +429,7 @@ describe('rows', () => {
       images: [{ ...image('app:1', 3, { unusedSince: inMinutes(-5) }), ...id }],
     }),
   ]);
-  const orders: Readonly<Record<TopKind, Readonly<Record<string, readonly string[]>>>> = {
+  const orders: Readonly<Record<Exclude<TopKind, 'disk'>, Readonly<Record<string, readonly string[]>>>> = {
     nodes: {
       'b a c none': ['percent', 'bytes'],
       'c a b none': ['growth', 'full', 'age'],

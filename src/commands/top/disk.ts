@@ -1,0 +1,141 @@
+import type {
+  NodeGCReportStatusUsageFileSystem,
+  NodeGCReportStatusUsageFileSystemCollectable,
+} from '../../api/gen/nodegcreport.gen.ts';
+import type { ObjectCounts, ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
+import { sum } from '../../runtime/sum.ts';
+
+interface MeasuredNode extends Pick<ReportedUsage, 'usage' | 'counts'> {
+  readonly stale: boolean;
+}
+
+type SizeField = keyof NodeGCReportStatusUsageFileSystem & `${string}Bytes`;
+type CollectableField = keyof NodeGCReportStatusUsageFileSystemCollectable;
+
+interface Kind {
+  /** Each is unknown if one of them is. */
+  readonly sizes: readonly SizeField[];
+  readonly collectable?: CollectableField;
+  readonly total?: (counts: ObjectCounts) => number | undefined;
+  readonly active?: (counts: ObjectCounts) => number | undefined;
+}
+
+/** In the order of the rows. */
+const kinds = {
+  images: {
+    sizes: ['imagesInUseBytes', 'imagesUnusedBytes'],
+    collectable: 'imagesUnusedBytes',
+    total: ({ images }) => images,
+    active: ({ imagesInUse }) => imagesInUse,
+  },
+  'packed copies': { sizes: ['packedBytes'], collectable: 'packedBytes' },
+  'writable layers': {
+    sizes: ['layersBytes'],
+    total: ({ containers }) => containers,
+    active: ({ runningContainers }) => runningContainers,
+  },
+  volumes: { sizes: ['volumesBytes'], total: ({ volumes }) => volumes },
+  logs: { sizes: ['logsBytes'], collectable: 'logsBytes' },
+  orphans: { sizes: ['orphansBytes'], total: ({ orphans }) => orphans },
+  leftovers: { sizes: ['leftoversBytes'] },
+  'other namespaces': { sizes: ['namespacesBytes'] },
+  other: { sizes: ['otherBytes'] },
+} satisfies Readonly<Record<string, Kind>>;
+type DiskKind = keyof typeof kinds;
+export const diskKinds: Readonly<Record<DiskKind, Kind>> = kinds;
+
+export type DiskRow = ReturnType<typeof rowOf>;
+export interface DiskSummary {
+  /** Nodes whose usage is counted. */
+  readonly nodes: number;
+  /** Nodes whose usage is unknown or stale. */
+  readonly otherNodes: number;
+  readonly capacityBytes: number;
+  readonly usedBytes: number;
+  /** Of the disks of which it is known; undefined = of none. */
+  readonly reclaimableBytes: number | undefined;
+  readonly kinds: readonly DiskRow[];
+}
+
+interface NextStep {
+  readonly kind: DiskKind;
+  readonly command: string;
+}
+
+/** Adds up the disks of these nodes, without those whose usage is unknown or stale. */
+export function diskSummary(nodes: readonly MeasuredNode[]): DiskSummary {
+  const included = nodes.filter(({ usage, stale }) => usage?.fileSystems !== undefined && !stale);
+  const disks = included.flatMap(({ usage }) => usage?.fileSystems ?? []);
+  const sumOf = (field: 'usedBytes' | 'capacityBytes'): number => sum(disks.map((disk) => disk[field]));
+  const collectable = disks.map(({ collectableBytes }) => collectableBytes);
+  return {
+    nodes: included.length,
+    otherNodes: nodes.length - included.length,
+    capacityBytes: sumOf('capacityBytes'),
+    usedBytes: sumOf('usedBytes'),
+    reclaimableBytes: added(collectable),
+    kinds: included.length === 0 ? [] : kindNames.map((name) => rowOf(name, included)),
+  };
+}
+
+const kindNames = Object.keys(kinds) as DiskKind[];
+
+function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
+  const { sizes, collectable, total, active } = diskKinds[name];
+  const bytes = nodes.map((node) => sizeOn(node, (disk) => sumIfKnown(sizes.map((field) => disk[field]))));
+  const reclaimable =
+    collectable && nodes.map((node) => sizeOn(node, (disk) => disk.collectable?.[collectable]));
+  const countOf = (read: Kind['total']) =>
+    read && nodes.map(({ counts }) => (counts === undefined ? undefined : read(counts)));
+  return {
+    name,
+    total: added(countOf(total)),
+    active: added(countOf(active)),
+    bytes: added(bytes),
+    reclaimableBytes: added(reclaimable),
+    /** Whether these sums lack nodes of which they are unknown. */
+    lowerBound: bytes.includes(undefined),
+    reclaimableLowerBound: reclaimable?.includes(undefined) ?? false,
+  };
+}
+
+/** On all of its disks; undefined = on none it is known. */
+function sizeOn(
+  { usage }: MeasuredNode,
+  read: (disk: NodeGCReportStatusUsageFileSystem) => number | undefined,
+): number | undefined {
+  const known = (usage?.fileSystems ?? []).flatMap((disk) => read(disk) ?? []);
+  return known.length === 0 ? undefined : sum(known);
+}
+
+const sumIfKnown = (numbers: readonly (number | undefined)[]): number | undefined =>
+  numbers.includes(undefined) ? undefined : sum(numbers.map((one = 0) => one));
+
+/** undefined = it is unknown for all of them, or it has no meaning. */
+function added(numbers: readonly (number | undefined)[] = []): number | undefined {
+  const known = numbers.filter((one) => one !== undefined);
+  return known.length === 0 ? undefined : sum(known);
+}
+
+/** The command that shows the objects of a kind. */
+const listings: Readonly<Partial<Record<DiskKind, string>>> = {
+  images: 'images --sort-by=gain',
+  'packed copies': 'images --sort-by=gain',
+  'writable layers': 'pods -A --sort-by=layers',
+  volumes: 'pods -A --sort-by=volumes',
+  logs: 'pods -A --sort-by=logs',
+};
+
+/** Names the next command: that of the kind of which most can be reclaimed, or if nothing can, of the largest one. */
+export function nextStep(
+  { kinds: rows }: DiskSummary,
+  nodes: readonly string[] | undefined,
+): NextStep | undefined {
+  const listed = rows.filter(({ name }) => listings[name] !== undefined);
+  const largest = (read: (row: DiskRow) => number | undefined): DiskRow | undefined =>
+    listed.filter((row) => (read(row) ?? 0) > 0).toSorted((a, b) => (read(b) ?? 0) - (read(a) ?? 0))[0];
+  const kind = largest(({ reclaimableBytes }) => reclaimableBytes) ?? largest(({ bytes }) => bytes);
+  if (kind === undefined) return undefined;
+  const ofNodes = nodes === undefined ? '' : ` --node=${nodes.join()}`;
+  return { kind: kind.name, command: `dustpan top ${listings[kind.name] ?? ''}${ofNodes}` };
+}
