@@ -209,6 +209,13 @@ describe('a node', () => {
     expect(planContainerGc(unknown, { governance: ungoverned, now }).kept).toEqual([]);
   });
 
+  test('adds up the logs of each pod, and those of no pod only to all', () => {
+    const paths = ['default_pod_uid-pod/main/0.log', 'default_pod_uid-pod/main/1.log', 'odd/main/0.log'];
+    const given = factsOf({ logs: paths.map((path) => log(path, { bytes: 5 })) });
+    const { logs } = inventoryOf(given, planContainerGc(given, { governance: ungoverned, now }));
+    expect(logs).toMatchObject({ bytes: 15, byPod: new Map([['uid-pod', 10]]) });
+  });
+
   test('counts nothing that is unknown', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };

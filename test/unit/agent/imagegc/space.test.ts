@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freedInOrder, imageSpace } from '../../../../src/agent/imagegc/space.ts';
+import { freedInOrder, imageSpace, packedOnly } from '../../../../src/agent/imagegc/space.ts';
 import type { ImageSpace } from '../../../../src/api/image-space.ts';
 import { image } from '../../../fakes/runtime.ts';
 import type { ContainerdStore, Labels, NamespaceStore } from '../../../../src/containerd/store.ts';
@@ -104,12 +104,22 @@ describe('bytes of images', () => {
     expect(bytes.get('b')).toMatchObject({ unique: 2020 * block, shared: 5500 * block });
   });
 
+  test('the packed blobs alone; of a recorded space they may be unknown, and count as none', () => {
+    const { shares, images: known } = spaceIn();
+    expect(packedOnly({ shares, images: known }).shares.map(({ bytes }) => bytes / block)).toEqual(
+      expect.arrayContaining([111, 500, 20]),
+    );
+    const recorded = { images: ['a'], bytes: 9, heldBy: undefined };
+    expect(packedOnly({ shares: [recorded], images: known }).shares).toEqual([{ ...recorded, bytes: 0 }]);
+  });
+
   test('an image that containerd does not have has no bytes: they are not known', () => {
     const listed = [...images, { ...image('c'), id: 'c', tags: ['c:1'], digests: [] }];
     expect(imageSpace(new Map([['k8s.io', pair]]), listed, now).images.has('c')).toBe(false);
   });
 
   test('what neither an image nor a container has is left over; a blob that other namespaces have too is not theirs', () => {
+    const active = { ...layer('w', 1), kind: 'other', sizeBytes: 'unknown' } as const;
     const { others } = spaceIn(
       {
         blobs: [...pair.blobs, blob('pulled', 7)],
@@ -117,7 +127,10 @@ describe('bytes of images', () => {
         containers: [{ id: 'c', snapshotter: 'overlayfs', snapshotKey: 'old', labels: {} }],
       },
       new Map([
-        ['moby', { ...nothing, blobs: [blob('base', 500), blob('x', 3)], snapshots: [layer('l', 2000)] }],
+        [
+          'moby',
+          { ...nothing, blobs: [blob('base', 500), blob('x', 3)], snapshots: [layer('l', 2000), active] },
+        ],
         ['buildkit', { ...nothing, blobs: [blob('x', 3)] }],
       ]),
     );

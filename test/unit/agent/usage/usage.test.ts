@@ -194,6 +194,12 @@ describe('what uses a disk', () => {
   });
 
   const broken = () => Promise.reject(new Error('EIO'));
+
+  test('without statistics of the runtime, layers are those that the kubelet reports', async () => {
+    const { fileSystems } = await node({ ...measuredPods, runtime: { containerStats: broken } }).measure();
+    expect(fileSystems).toMatchObject([{ layersBytes: 1.5 * gib }]);
+  });
+
   const sharing = (isShared: boolean) => () => Promise.resolve(usage({}, { dedicatedImageFs: !isShared }));
   const noDisk = { nodeDisk: broken, imageDisk: broken };
 
