@@ -49,6 +49,7 @@ const typesOnly = {
     '**/containerd/**',
     // Plain values.
     '!**/containerd/store.ts',
+    '!**/containerd/graph.ts',
     '**/node/**',
     '**/snapshot/**',
     '@kubernetes/client-node',

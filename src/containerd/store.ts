@@ -3,6 +3,8 @@ export const kubernetesNamespace = 'k8s.io';
 
 /** A time, in RFC 3339: the object is no root of the collector after it. */
 export const gcExpire = 'containerd.io/gc.expire';
+/** The collector keeps the object. */
+export const gcRoot = 'containerd.io/gc.root';
 
 /** The labels that are read: those of the collector, of CRI and of dustpan. */
 export const labelPrefixes: readonly string[] = [
