@@ -17,6 +17,7 @@ import {
   type Info as SnapshotInfo,
   type UsageResponse,
 } from './gen/snapshots.ts';
+import { StoreDefinition as sandboxes, type Sandbox } from './gen/sandboxes.ts';
 import type { Timestamp } from './gen/types.ts';
 import {
   gcExpire,
@@ -31,6 +32,7 @@ import {
   type NamespaceStore,
   type Snapshot,
   type StoredContainer,
+  type StoredSandbox,
 } from './store.ts';
 
 interface ContainerdOptions {
@@ -212,6 +214,7 @@ async function listNamespace(
 ): Promise<NamespaceStore> {
   const names = await calls.list([images, images.methods.list, (page) => page.images.map(toImageName)], all);
   const running = await calls.list([containers, containers.methods.listStream, toContainers], all);
+  const pods = await readSandboxes(calls);
   const held = await readLeases(calls);
   const ingests = await calls.list(
     [content, content.methods.listStatuses, ({ statuses }) => statuses.map(toIngest)],
@@ -226,7 +229,25 @@ async function listNamespace(
         { snapshotter, filters: [] },
       )),
     );
-  return { images: names, containers: running, leases: held, ingests, blobs, snapshots: layers };
+  return {
+    images: names,
+    containers: running,
+    sandboxes: pods,
+    leases: held,
+    ingests,
+    blobs,
+    snapshots: layers,
+  };
+}
+
+/** containerd before 1.7 has none: its sandboxes are containers. */
+async function readSandboxes(calls: Calls): Promise<readonly StoredSandbox[]> {
+  try {
+    return await calls.list([sandboxes, sandboxes.methods.list, ({ list }) => list.map(toSandbox)], all);
+  } catch (err) {
+    if (err instanceof RuntimeError && isUnimplemented(err.cause)) return [];
+    throw err;
+  }
 }
 
 /** A lease that ends meanwhile keeps nothing. */
@@ -291,6 +312,11 @@ const toContainers = ({ container }: ListContainerMessage): readonly StoredConta
           labels: knownLabels(container.labels),
         },
       ];
+
+const toSandbox = ({ sandboxId, labels }: Sandbox): StoredSandbox => ({
+  id: sandboxId,
+  labels: knownLabels(labels),
+});
 
 const toIngest = ({ ref, startedAt, updatedAt, offset, total, expected }: Status): Ingest => ({
   ref,

@@ -7,7 +7,7 @@ import {
   type NamespaceStore,
 } from './store.ts';
 
-/** `image NAME`, `content DIGEST`, `snapshot SNAPSHOTTER/NAME`, `container ID`, `ingest REF`. */
+/** `image NAME`, `content DIGEST`, `snapshot SNAPSHOTTER/NAME`, `container ID`, `sandbox ID`, `ingest REF`. */
 export type Node = string;
 
 export const contentNode = (digest: string): Node => `content ${digest}`;
@@ -33,7 +33,7 @@ const reference =
 
 /** What keeps an object. */
 export interface Root {
-  readonly kind: 'label' | 'lease' | 'download' | 'namespace' | 'image' | 'container';
+  readonly kind: 'label' | 'lease' | 'download' | 'namespace' | 'sandbox' | 'image' | 'container';
   readonly id: string;
   readonly node: Node;
   /** It keeps the object and the parents of a snapshot, not what their labels refer to. */
@@ -82,6 +82,11 @@ export class Graph {
       this.#link(node, contentNode(target));
       this.#read(labels, node);
       if (!isExpired(labels, this.#nowMs)) this.roots.push({ kind: 'image', id: name, node, isFlat: false });
+    }
+    for (const { id, labels } of stored.sandboxes) {
+      const node = `sandbox ${id}`;
+      this.#read(labels, node);
+      this.roots.push({ kind: 'sandbox', id, node, isFlat: false });
     }
     for (const { id, snapshotter, snapshotKey, labels } of stored.containers) {
       const node = `container ${id}`;

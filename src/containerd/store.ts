@@ -64,6 +64,12 @@ export interface StoredContainer {
   readonly labels: Labels;
 }
 
+/** It keeps only what its labels refer to: CRI sets none, others may. */
+export interface StoredSandbox {
+  readonly id: string;
+  readonly labels: Labels;
+}
+
 /** A download that has not ended. */
 export interface Ingest {
   readonly ref: string;
@@ -83,6 +89,7 @@ export interface NamespaceStore {
   readonly snapshots: readonly Snapshot[];
   readonly leases: readonly Lease[];
   readonly containers: readonly StoredContainer[];
+  readonly sandboxes: readonly StoredSandbox[];
   readonly ingests: readonly Ingest[];
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
 import type { Labels, NamespaceStore } from '../../../src/containerd/store.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { crictl, runSandbox } from '../node/crictl.ts';
 import { busyboxImage } from '../node/image.ts';
 
 const { signal } = new AbortController();
@@ -43,6 +44,15 @@ test('labels of a name are set and removed beside those of others', async () => 
   await containerd.labelImage(ref, { [pinned]: '', 'gc.dustpan.dev/pinned': '' }, signal);
   expect(await labelsOf(ref)).toEqual(before);
   expect(await containerd.labelImage('bed.test/missing:1', { [pinned]: 'pinned' }, signal)).toBe(false);
+});
+
+test('sandboxes are listed where containerd keeps them apart from containers', async () => {
+  const { id } = await runSandbox(cluster, { name: 'listed' });
+  const { sandboxes, containers } = await kubernetes();
+  const { stdout: version } = await cluster.run('ctr', ['--version']);
+  expect(containers.map((one) => one.id)).toContain(id);
+  expect(sandboxes.map((one) => one.id)).toEqual(/ v?1\./.test(version) ? [] : [id]);
+  await crictl(cluster, 'rmp', '-f', id);
 });
 
 test('a lease is deleted once', async () => {

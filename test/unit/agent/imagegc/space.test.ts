@@ -52,6 +52,7 @@ const nothing: NamespaceStore = {
   snapshots: [],
   leases: [],
   containers: [],
+  sandboxes: [],
   ingests: [],
 };
 
@@ -161,6 +162,11 @@ describe('what else keeps layers', () => {
       name: 'a container keeps its snapshots, not the blobs',
       store: { containers: [container('c1', 'top-a')] },
       expected: { freed: [111, 2520], heldBy: ['container c1'] },
+    },
+    {
+      name: 'a sandbox keeps what its labels refer to',
+      store: { sandboxes: [{ id: 's1', labels: { [`${gc}.ref.snapshot.overlayfs`]: 'top-a' } }] },
+      expected: { freed: [111, 2520], heldBy: ['sandbox s1'] },
     },
     {
       name: 'a lease, before a container that needs the same',

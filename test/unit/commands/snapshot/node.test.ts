@@ -163,7 +163,7 @@ test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], w
 
 test('writes which bytes the images share, as its reader reads them', async () => {
   const name = { name: 'sha256:a', target: 'blob', labels: {} };
-  const stored = { images: [name], snapshots: [], leases: [], containers: [], ingests: [] };
+  const stored = { images: [name], snapshots: [], leases: [], containers: [], sandboxes: [], ingests: [] };
   const blobs = [{ digest: 'blob', sizeBytes: 1, labels: {} }];
   const store = new Map([
     ['k8s.io', { ...stored, blobs }],
