@@ -103,6 +103,8 @@ export const containerKeepReasons = [
   'MountsUnknown',
   'ProcessesUnknown',
   'NotEmpty',
+  'VolumeAttached',
+  'AttachmentsUnknown',
   'ReadOnly',
   'PacingLimit',
   'RemovalFailed',

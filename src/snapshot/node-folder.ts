@@ -157,12 +157,15 @@ function orphansOf(content: Field, pods: KnownPods['pods']): OrphansFound {
 
 function orphanOf(one: Field): FoundOrphan {
   const since = one.at('since');
+  const volumeData = one.at('volumeData');
   return {
     path: one.at('path').absolutePath(),
     podUid: one.at('podUid').name(),
     sinceMs: since.isAbsent ? undefined : since.timeMs(),
     bytes: one.at('bytes').count(),
     obstacle: obstacleOf(one.at('obstacle')),
+    volumeDataMs: volumeData.isAbsent ? undefined : volumeData.timeMs(),
+    holders: one.at('holders').texts(),
   };
 }
 

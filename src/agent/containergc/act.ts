@@ -168,7 +168,7 @@ class Remover {
       case 'PodCgroup':
         return await orphans.removeCgroup(target.path);
       case 'PodDirectory':
-        return await orphans.removeDirectory(target.path, this.#signal);
+        return await orphans.removeDirectory(target.path, target.volumeDataMs, this.#signal);
     }
   }
 

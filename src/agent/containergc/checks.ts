@@ -64,7 +64,9 @@ export function containerChecks(context: ContainerGcContext, policy: Policy, beg
   });
   const { minimumAgeMs = 0 } = policy.nodes?.containerGC ?? {};
   const isAged = ({ target, reason }: ContainerRemoval): boolean =>
-    (target.kind === 'Container' || reason === 'ContainerGone') && minimumAgeMs > 0;
+    target.kind === 'PodDirectory'
+      ? target.volumeDataMs !== undefined
+      : (target.kind === 'Container' || reason === 'ContainerGone') && minimumAgeMs > 0;
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {

@@ -19,7 +19,7 @@ import type { FailedBefore } from '../../gc/failures.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { OrphanPlace } from '../../node/storage/orphans.ts';
-import type { Jump } from '../../runtime/scheduling/jump.ts';
+import { ageErrorMs, type Jump } from '../../runtime/scheduling/jump.ts';
 import type { DiskDemand } from '../nodepressure/facts.ts';
 
 /** Input of a plan. undefined = unknown: nothing is removed because of it. */
@@ -132,8 +132,13 @@ export interface LogFileTarget extends LogTarget {
   readonly place: AttemptPlace | undefined;
 }
 
+export interface JudgedOrphan extends OrphanTarget {
+  /** When the kubelet last wrote data of a CSI volume into the directory, in Unix milliseconds; undefined = there is none. */
+  readonly volumeDataMs: number | undefined;
+}
+
 export type ContainerGcTarget =
-  JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | OrphanTarget;
+  JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | JudgedOrphan;
 
 /** Why an object is removed, with what neither the object nor the plan shows. */
 type RemovedBecause =
@@ -143,8 +148,8 @@ type RemovedBecause =
   | { readonly reason: DiskSignal; readonly threshold: string }
   | { readonly reason: Exclude<ContainerRemoveReason, 'DeadContainer' | DiskSignal> };
 
-/** Why an object is kept, with what neither the object nor the plan shows. `eligibleAt`: set if it only waits for time to pass. */
-export type KeptBecause = { readonly eligibleAt?: Date | undefined } & (
+/** Why an object is kept, with what neither the object nor the plan shows. `eligibleAt`: set if it only waits for time to pass. `holders`: the obstacle of an orphaned resource by name. */
+export type KeptBecause = { readonly eligibleAt?: Date | undefined; readonly holders?: readonly string[] } & (
   | {
       readonly reason: 'TooYoung';
       /** When the container was created, or the log was last written. */
@@ -199,6 +204,20 @@ export interface ContainerGcPlan {
 
 export const keptByNode = ({ reason }: Extract<NodeRule<unknown>, { kind: 'keep' }>): KeptBecause =>
   reason === 'KeepMarked' ? { reason, on: 'node' } : { reason };
+
+/** Keeps what was written less than `minimumAgeMs` ago, or may have been. */
+export function keptBecauseOfWrite(
+  lastWriteMs: number,
+  minimumAgeMs: number,
+  { facts: { clockUnsure = false, jumps = [] }, ...given }: Pick<PlanContext, 'facts' | 'now' | 'periodMs'>,
+): KeptBecause | undefined {
+  if (clockUnsure && minimumAgeMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(given) };
+  const leastAgeMs = minimumAgeMs + ageErrorMs(lastWriteMs, jumps);
+  const eligibleAt = new Date(lastWriteMs + leastAgeMs);
+  return eligibleAt.getTime() <= given.now.getTime()
+    ? undefined
+    : { reason: 'TooYoung', sinceMs: lastWriteMs, leastAgeMs, mayStart: false, eligibleAt };
+}
 
 interface Subject<T extends ContainerGcTarget> {
   readonly target: T;

@@ -2,13 +2,12 @@ import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
-import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import { attemptsKey } from './containers.ts';
 import {
   decide,
   isKept,
   isRemoval,
-  nextPass,
+  keptBecauseOfWrite,
   type AttemptPlace,
   type Because,
   type ContainerDecision,
@@ -243,15 +242,9 @@ function attemptBecause(
   { lastWriteMs, place: { rank }, isNewest }: RemovedAttempt,
   context: PlanContext,
 ): Because {
-  const { clockUnsure = false, jumps = [] } = context.facts;
   const { minimumAgeMs, maxPerPodContainer = Infinity } = context.rule;
   if (isNewest || rank <= maxPerPodContainer) return { reason: rank === 1 ? 'NewestAttempt' : 'UnderLimit' };
-  if (clockUnsure && minimumAgeMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
-  const leastAgeMs = minimumAgeMs + ageErrorMs(lastWriteMs, jumps);
-  const eligibleAt = new Date(lastWriteMs + leastAgeMs);
-  return eligibleAt.getTime() <= context.now.getTime()
-    ? { reason: 'ContainerGone' }
-    : { reason: 'TooYoung', sinceMs: lastWriteMs, leastAgeMs, mayStart: false, eligibleAt };
+  return keptBecauseOfWrite(lastWriteMs, minimumAgeMs, context) ?? { reason: 'ContainerGone' };
 }
 
 /** What is removed with all logs of its attempt. */

@@ -110,7 +110,7 @@ export class ContainerGcManager {
     }
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
     this.#warn(facts, plan, governance);
-    this.#warnReadOnly(plan);
+    this.#warnUnable(plan);
     const planned = {
       removals: plan.removals,
       policy,
@@ -139,10 +139,10 @@ export class ContainerGcManager {
     own.largestLog.set(plan?.warnings[0]?.bytes ?? 0);
   }
 
-  /** One warning until the place can be written, not one in each pass. */
-  #warnReadOnly(plan: ContainerGcPlan): void {
-    const readOnly = plan.kept.filter(({ reason }) => reason === 'ReadOnly');
-    for (const why of this.#warned.added(readOnly.map((one) => explainContainer(one, plan).detail)))
+  /** One warning until the place can be written and the VolumeAttachments read, not one in each pass. */
+  #warnUnable(plan: ContainerGcPlan): void {
+    const unable = plan.kept.filter(({ reason }) => reason === 'ReadOnly' || reason === 'AttachmentsUnknown');
+    for (const why of this.#warned.added(unable.map((one) => explainContainer(one, plan).detail)))
       this.#deps.log.warn({ why }, 'orphaned resources cannot be removed');
   }
 

@@ -1,6 +1,7 @@
 import { byDiskSignal } from '../../api/node-pressure.ts';
 import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason, ContainerWarnReason } from '../../api/reasons.ts';
+import { unmountCommand } from './orphans.ts';
 import { explainNode, nodeReasons } from '../../gc/reasons/nodes.ts';
 import {
   capital,
@@ -96,9 +97,10 @@ export const containerReasons: Readonly<
     change: 'The runtime reports its state, or its pod is gone.',
   },
   TooYoung: {
-    meaning: "It is younger than the policy's minimum age.",
+    meaning:
+      "It is younger than the policy's minimum age, or the kubelet has written vol_data.json of a CSI volume in it less than an hour ago.",
     change:
-      'nodes.containerGC.minimumAge has passed since its creation, or since a log was last written (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone.',
+      'nodes.containerGC.minimumAge has passed since its creation, or since a log was last written (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone. A directory with vol_data.json: an hour has passed since the kubelet last wrote it.',
   },
   NewestAttempt: {
     meaning:
@@ -149,12 +151,12 @@ export const containerReasons: Readonly<
   },
   OrphanedDirectory: {
     meaning:
-      'Two passes found that neither the API server nor the runtime lists its pod, no process is in the control group of the pod, nothing is mounted in the directory, and no file in it may outlive the pod.',
+      'Two passes found that neither the API server nor the runtime lists its pod, no process is in the control group of the pod, nothing is mounted in the directory, none of its CSI volumes has a VolumeAttachment, and no file in it may outlive the pod.',
     change: `${podKnown}, a process enters the control group of the pod, something is mounted in the directory, or nodes.orphans.podDirectories is Report. ${nodeLabel}`,
   },
   Mounted: {
     meaning:
-      'A volume is mounted in the directory, and its pod is gone; removing the directory could delete data of the volume.',
+      'A volume is mounted in the directory, or a CSI volume of it is still mounted for the node, and its pod is gone; removing the directory could delete data of the volume.',
     change: 'The kubelet, or somebody on the node, unmounts it.',
   },
   MountsUnknown: {
@@ -170,9 +172,21 @@ export const containerReasons: Readonly<
   },
   NotEmpty: {
     meaning:
-      'Its pod is gone, but the directory contains files that may outlive the pod: of a volume plugin other than emptyDir, configMap, secret, projected and downwardAPI, or files that the kubelet did not create.',
+      'Its pod is gone, but the directory contains files that may outlive the pod: of a volume plugin other than emptyDir, configMap, secret, projected and downwardAPI (except a readable vol_data.json of a CSI volume), or files that the kubelet did not create.',
     change: 'Somebody moves or removes the files.',
     caution: 'The files may be data of a persistent volume, or the kubelet may need them to detach it.',
+  },
+  VolumeAttached: {
+    meaning:
+      'Its pod is gone, but a CSI volume of the pod has a VolumeAttachment for this node, and the kubelet may need vol_data.json in the directory to detach it.',
+    change: 'The attach-detach controller detaches the volume and deletes the VolumeAttachment.',
+    caution: 'Another pod on the node may use the volume.',
+  },
+  AttachmentsUnknown: {
+    meaning:
+      'Its pod is gone, but the agent could not read whether a CSI volume of the pod has a VolumeAttachment: the API server did not respond, or the agent lacks the right to get volumeattachments.',
+    change:
+      'The API server responds; the Helm value agent.orphans.podDirectories gives the agent the right to get volumeattachments.',
   },
   ReadOnly: {
     meaning:
@@ -297,17 +311,33 @@ export function explainContainer(
       return explainOff(decision.target.kind, plan);
     case 'ReadOnly':
       return explainReadOnly(decision.target.kind);
+    case 'Mounted':
+    case 'NotEmpty':
+    case 'VolumeAttached':
+      return { detail: heldText(decision) };
     case 'NotKubelets':
     case 'ContainersUnknown':
-    case 'Mounted':
     case 'MountsUnknown':
     case 'ProcessesUnknown':
-    case 'NotEmpty':
+    case 'AttachmentsUnknown':
     case 'PacingLimit':
       return { detail: meaning };
     default:
       return explainNode(decision.reason, policy);
   }
+}
+
+/** Names what holds an orphaned directory, if that is known. */
+function heldText({ reason, target, holders: [first, ...more] = [] }: ContainerKept): string {
+  if (first === undefined || !('path' in target)) return containerReasons[reason].meaning;
+  if (reason === 'NotEmpty') return `Its pod is gone, but ${first} may outlive the pod.`;
+  if (reason === 'VolumeAttached')
+    return `Its pod is gone, but a CSI volume of the pod has VolumeAttachment ${first} for this node.`;
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  const command = unmountCommand(target.path, [first, ...more]);
+  return command === undefined
+    ? `Its pod is gone, but a volume is mounted at ${first}${others}.`
+    : `Its pod is gone, but a volume is mounted at ${first}${others}. On the node, "${command}" unmounts it.`;
 }
 
 type Limits = Partial<ContainerGcPolicy>;
@@ -329,6 +359,10 @@ function explainYoung(
   { target, sinceMs, leastAgeMs, mayStart }: Extract<ContainerKept, { readonly reason: 'TooYoung' }>,
   { minimumAgeMs = 0 }: Limits,
 ): Why {
+  if (target.kind === 'PodDirectory')
+    return {
+      detail: `Its pod is gone, but the kubelet wrote vol_data.json of a CSI volume in it at ${timeText(sinceMs)}. It is kept for ${formatDuration(leastAgeMs)} after that, because the kubelet may still mount the volume.`,
+    };
   const since = target.kind === 'LogFile' ? 'last written' : 'created';
   const least = `It was ${since} at ${timeText(sinceMs)}, and is kept for at least ${formatDuration(leastAgeMs)}`;
   return mayStart

@@ -58,9 +58,10 @@ export function orphansFound(node: ObjectRef, { orphans, snapshots }: OrphanFact
 
 function partOf(found: OrphanCount | undefined, noun: (count: number) => string): readonly string[] {
   if (found === undefined || found.count === 0) return [];
-  const named = (found.largest ?? [])
-    .slice(0, maxNamed)
-    .map(({ path, reason }) => (reason === undefined ? path : `${path} ${reason}`));
+  const named = (found.largest ?? []).slice(0, maxNamed).map(({ path, reason, holder }) => {
+    const held = holder === undefined ? '' : ` held by ${holder.replace(`${path}/`, '')}`;
+    return reason === undefined ? path : `${path} ${reason}${held}`;
+  });
   const more = found.count - named.length;
   const names = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   return [`${found.count} ${noun(found.count)} of deleted pods, ${sizeText(found.bytes)} (${names})`];

@@ -448,7 +448,7 @@ export interface SpecNodesOrphans {
    */
   readonly podCgroups: 'Report' | 'Remove';
   /**
-   * Whether the agent removes orphaned pod directories of the kubelet (Remove) or only reports them (Report, the default). A directory that contains a mount, or files of a volume that outlives its pod, is never removed.
+   * Whether the agent removes orphaned pod directories of the kubelet (Remove) or only reports them (Report, the default). A directory that contains a mount, or files of a volume that outlives its pod, is never removed. The kubelet's vol_data.json of a CSI volume is removed with the directory if no VolumeAttachment of the volume and the node exists and the kubelet has not written the file for an hour.
    */
   readonly podDirectories: 'Report' | 'Remove';
 }

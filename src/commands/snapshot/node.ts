@@ -8,6 +8,7 @@ import { diskDevices, imageDiskOf, statFsReader, type StatFs } from '../../node/
 import { LocalLogs, type NodeLogs } from '../../node/logs/logs.ts';
 import { withKubelet } from '../../evaluation/node/kubelet.ts';
 import { usingRuntime } from '../../evaluation/node/node-runtime.ts';
+import { attachmentReader } from '../../kube/actions/live-reads.ts';
 import {
   OrphanFinder,
   type FoundOrphan,
@@ -211,12 +212,22 @@ const orphansJson = ({ podDirectories, podCgroups }: OrphansFound): object => ({
   podCgroups: podCgroups?.map(orphanJson),
 });
 
-const orphanJson = ({ path, podUid, sinceMs, bytes, obstacle }: FoundOrphan): object => ({
+const orphanJson = ({
+  path,
+  podUid,
+  sinceMs,
+  bytes,
+  obstacle,
+  holders,
+  volumeDataMs,
+}: FoundOrphan): object => ({
   path,
   podUid,
   since: sinceMs === undefined ? undefined : formatRfc3339(new Date(sinceMs)),
   bytes,
   obstacle,
+  volumeData: volumeDataMs === undefined ? undefined : formatRfc3339(new Date(volumeDataMs)),
+  holders: holders.length === 0 ? undefined : holders,
 });
 
 interface NodeTools extends Pick<Connected, 'connection' | 'transport'> {
@@ -240,7 +251,10 @@ export function usingNode<T>(
         kubeletRoot,
         warn,
         statFs: statFsReader(),
-        orphans: new OrphanFinder({ roots: orphanRoots(config) }),
+        orphans: new OrphanFinder({
+          roots: orphanRoots(config),
+          readAttachment: attachmentReader(transport),
+        }),
         logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
         readState: (reading) => state.read(reading),
         readSummary: (reading) => withKubelet(config, connection, (kubelet) => kubelet.summary(reading)),

@@ -25,7 +25,7 @@ import type { OwnRights } from '../../kube/auth/own-rights.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
 import { nodeRef, type ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
-import { LiveNode } from '../../kube/actions/live-reads.ts';
+import { attachmentReader, LiveNode } from '../../kube/actions/live-reads.ts';
 import { imageDisk, statFsReader, cachedDevices, diskDevices } from '../../node/disk/filesystem.ts';
 import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
@@ -148,11 +148,12 @@ const removerContext = (context: Context, name: string) => ({
 });
 
 function containerGc(context: Context): ContainerGcManager {
-  const { config, registry, logs } = context;
+  const { config, registry, logs, cluster } = context;
+  const readAttachment = attachmentReader(cluster.transport);
   return new ContainerGcManager({
     ...removerContext(context, 'containergc'),
     logs,
-    orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
+    orphans: new OrphanFinder({ roots: orphanRoots(config.directories), readAttachment }),
     own: containerGcMetrics(registry),
     periodMs: config.containerGcPeriodMs,
   });

@@ -8,6 +8,7 @@ import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import type { KubeTransport } from '../../kube/http/transport.ts';
 import { diskDevices, imageDisk, statFsReader } from '../../node/disk/filesystem.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
+import { attachmentReader } from '../../kube/actions/live-reads.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
@@ -65,7 +66,7 @@ async function read(
     }
   };
   await runtime.checkReady(signal);
-  const finder = new OrphanFinder({ roots: orphanRoots(node) });
+  const finder = new OrphanFinder({ roots: orphanRoots(node), readAttachment: attachmentReader(transport) });
   // Before everything else, so that the pod of each directory is known.
   const listed = await orNote(finder.list(signal));
   const sandboxImage = await orNote(runtime.sandboxImage(signal));

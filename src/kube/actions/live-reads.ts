@@ -107,6 +107,15 @@ export class LiveReads {
   }
 }
 
+/** Reads live whether a VolumeAttachment exists; the agent has the right only if it may remove pod directories. */
+export const attachmentReader =
+  (transport: Pick<KubeTransport, 'send'>) =>
+  async (name: string, signal: AbortSignal): Promise<boolean> => {
+    const path = `/apis/storage.k8s.io/v1/volumeattachments/${encodeURIComponent(name)}`;
+    const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
+    return (await unless(isMissing, transport.send(request, signal))) !== undefined;
+  };
+
 interface LiveNodeDeps {
   readonly transport: Pick<KubeTransport, 'send' | 'stream'>;
   readonly clock: Clock;

@@ -34,8 +34,9 @@ export function mountOf(path: string, mounts: readonly Mount[]): Mount | undefin
   return around.findLast(({ point }) => point.length === longest);
 }
 
-export const hasMounts = (path: string, mounts: readonly Mount[]): boolean =>
-  mounts.some(({ point }) => isAtOrBelow(point, path));
+/** The mount points at or below a path, in the order in which they cover each other. */
+export const mountsBelow = (path: string, mounts: readonly Mount[]): readonly string[] =>
+  mounts.map(({ point }) => point).filter((point) => isAtOrBelow(point, path));
 
 export const isAtOrBelow = (path: string, root: string): boolean =>
   path === root || path.startsWith(`${root}/`);

@@ -2,7 +2,9 @@ import { lstat, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inDirectory } from '../logs/directory.ts';
 import { within } from '../disk/within.ts';
-import { hasMounts, mountOf, readMounts, type Mount } from './mounts.ts';
+import { Attachments, type ReadAttachment } from './attachments.ts';
+import type { CsiVolume } from './csi-volume.ts';
+import { mountOf, mountsBelow, readMounts, type Mount } from './mounts.ts';
 import {
   cgroupPathsOf,
   listOrphanPlaces,
@@ -16,7 +18,13 @@ import {
   type PodPath,
 } from './orphans.ts';
 import { isCgroupInUse, removePodCgroup, type CgroupRemoval } from './pod-cgroup.ts';
-import { hasForeignFiles, obstacleOf, removePodDirectory, type DirectoryRemoval } from './pod-directory.ts';
+import {
+  contentsOf,
+  obstacleOf,
+  removePodDirectory,
+  type DirectoryRemoval,
+  type PodContents,
+} from './pod-directory.ts';
 import { diskUsage } from './usage.ts';
 
 /** Why a resource cannot be removed. */
@@ -26,6 +34,8 @@ export const orphanObstacles = [
   'ProcessesUnknown',
   'ReadOnly',
   'NotEmpty',
+  'VolumeAttached',
+  'AttachmentsUnknown',
   'InUse',
   'PacingLimit',
 ] as const;
@@ -38,20 +48,26 @@ export interface FoundOrphan extends PodPath {
   readonly bytes: number;
   /** undefined = it can be removed, as far as known. */
   readonly obstacle: OrphanObstacle | undefined;
+  /** When the kubelet last wrote data of a CSI volume into a directory, in Unix milliseconds; undefined = the directory has none, or an obstacle. */
+  readonly volumeDataMs: number | undefined;
+  /** The obstacle by name: mount points, in the order in which they can be unmounted; a file; VolumeAttachments. */
+  readonly holders: readonly string[];
 }
+
+/** Why a directory cannot be removed. */
+type Hold = Pick<FoundOrphan, 'obstacle' | 'holders' | 'volumeDataMs'>;
 
 /** Resources of unknown pods; undefined = the place does not exist. */
 export type OrphansFound = Readonly<Record<OrphanPlace, readonly FoundOrphan[] | undefined>>;
 
 export type OrphanRemoval =
-  | DirectoryRemoval
-  | CgroupRemoval
-  | { readonly kind: 'keep'; readonly reason: MountObstacle | ProcessObstacle };
+  DirectoryRemoval | CgroupRemoval | { readonly kind: 'keep'; readonly reason: OrphanObstacle | 'TooYoung' };
 
 export type NodeOrphans = Pick<OrphanFinder, keyof OrphanFinder>;
 
 interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
+  readonly readAttachment: ReadAttachment;
   readonly deadline?: () => AbortSignal;
   readonly mounts?: () => Promise<readonly Mount[]>;
 }
@@ -68,12 +84,14 @@ const maxFilesRemoved = 100_000;
 /** Orphaned resources of pods on this node; Linux only. Paths of removals are those that `inspect` returned. */
 export class OrphanFinder {
   readonly #options: OrphanFinderOptions;
+  readonly #attachments: Attachments;
   #measured: ReadonlyMap<string, { readonly atMs: number; readonly bytes: number }> = new Map();
   /** Reads under way, also after a timeout. */
   #pending = 0;
 
   constructor(options: OrphanFinderOptions) {
     this.#options = options;
+    this.#attachments = new Attachments(options.readAttachment);
   }
 
   /** Must be called before the pods are read, so that the pod of each listed path is known. */
@@ -86,17 +104,36 @@ export class OrphanFinder {
     return await this.#withDeadline(this.#inspect(listed, known, signal), signal);
   }
 
-  /** Rejects for a directory that is not one of a pod, and if a file in it cannot be removed. */
-  async removeDirectory(path: string, signal: AbortSignal): Promise<OrphanRemoval> {
-    const { cgroups } = this.#options.roots;
-    const reason =
-      mountObstacle(path, await this.#mounts()) ?? (await processObstacle(cgroups, basename(path)));
+  /**
+   * Rejects for a directory that is not one of a pod, and if a file in it cannot be removed. `volumeDataMs`: as found; a directory with newer data
+   * of a CSI volume is kept.
+   */
+  async removeDirectory(
+    path: string,
+    volumeDataMs: number | undefined,
+    signal: AbortSignal,
+  ): Promise<OrphanRemoval> {
+    const { hold, volumes } = await this.#judge(path, await this.#mounts());
+    const isAsFound = ({ writtenMs }: CsiVolume): boolean =>
+      volumeDataMs !== undefined && writtenMs <= volumeDataMs;
+    if (!volumes.every(isAsFound)) return { kind: 'keep', reason: 'TooYoung' };
+    const names = attachmentsOf(volumes);
+    const attachments = new Attachments(this.#options.readAttachment);
+    if (hold === undefined) await attachments.refresh(names, signal);
+    // Reading VolumeAttachments takes time, in which a volume may have been mounted.
+    const { obstacle: reason } =
+      hold ??
+      attachmentHold(names, attachments) ??
+      (await this.#judge(path, await this.#mounts())).hold ??
+      free;
     if (reason !== undefined) return { kind: 'keep', reason };
     const root = await realPath(this.#options.roots.podDirectories);
     if (dirname(path) !== root) throw new Error(`refusing ${JSON.stringify(path)}: it is not below ${root}`);
-    const budget = { left: maxFilesRemoved };
+    const mayRemove = (volume: CsiVolume): boolean =>
+      isAsFound(volume) && volume.attachments.every((name) => names.has(name));
+    const limits = { budget: { left: maxFilesRemoved }, mayRemove };
     const removal = await inDirectory(root, [], (directory) =>
-      removePodDirectory(directory, basename(path), { budget }, signal),
+      removePodDirectory(directory, basename(path), limits, signal),
     );
     return removal ?? { kind: 'done', freedBytes: 0 };
   }
@@ -124,22 +161,48 @@ export class OrphanFinder {
     const mounts = await this.#mounts();
     const sizes = await this.#measure([...(podDirectories ?? []), ...(logDirectories ?? [])], mounts, signal);
     const { cgroups } = this.#options.roots;
+    const bytesOf = ({ path }: PodPath): number => sizes.get(path)?.bytes ?? 0;
+    const directories = await inspected(podDirectories, async (one) => ({
+      bytes: bytesOf(one),
+      ...(await this.#judge(one.path, mounts)),
+    }));
+    const isOpen = ({ hold }: Judged): boolean => hold === undefined;
+    const open = directories?.filter(isOpen).flatMap(({ volumes }) => volumes) ?? [];
+    await this.#attachments.refresh(attachmentsOf(open), signal);
     return {
-      podDirectories: await inspected(podDirectories, async ({ path, podUid }) => ({
-        bytes: sizes.get(path)?.bytes ?? 0,
-        obstacle:
-          mountObstacle(path, mounts) ??
-          (await processObstacle(cgroups, podUid)) ??
-          (await contentObstacle(path)),
+      podDirectories: directories?.map(({ hold, volumes, ...one }) => ({
+        ...one,
+        ...(hold ?? attachmentHold(attachmentsOf(volumes), this.#attachments) ?? free),
+        volumeDataMs:
+          volumes.length === 0 ? undefined : Math.max(...volumes.map((volume) => volume.writtenMs)),
       })),
-      logDirectories: await inspected(logDirectories, ({ path }) =>
-        Promise.resolve({ bytes: sizes.get(path)?.bytes ?? 0, obstacle: undefined }),
+      logDirectories: await inspected(logDirectories, (one) =>
+        Promise.resolve({ bytes: bytesOf(one), ...free }),
       ),
       podCgroups: await inspected(podCgroups, async ({ path }) => ({
         bytes: await memoryOf(path),
-        obstacle: await cgroupObstacle(cgroups, path, mounts),
+        ...heldBy(await cgroupObstacle(cgroups, path, mounts)),
       })),
     };
+  }
+
+  /** Judges a directory by mounts, processes and files; VolumeAttachments are read after it. */
+  async #judge(path: string, mounts: readonly Mount[]): Promise<Judged> {
+    const { podDirectories, cgroups } = this.#options.roots;
+    const obstacle = mountObstacle(path, mounts);
+    if (obstacle === 'Mounted') return judgedAs(obstacle, mountsBelow(path, mounts).toReversed());
+    if (obstacle !== undefined) return judgedAs(obstacle);
+    const inUse = await processObstacle(cgroups, basename(path));
+    if (inUse !== undefined) return judgedAs(inUse);
+    const contents = await contentsIn(path);
+    if ('hold' in contents) return contents;
+    const plugins = join(await realPath(dirname(podDirectories)), 'plugins/kubernetes.io/csi');
+    const staged = contents.volumes.flatMap(({ stagingPaths }) =>
+      stagingPaths.map((one) => join(plugins, one)).filter((one) => mountsBelow(one, mounts).length > 0),
+    );
+    // The kubelet needs the file to unmount the volume from the node.
+    if (staged.length > 0) return judgedAs('Mounted', staged);
+    return { hold: undefined, volumes: contents.volumes };
   }
 
   /** Measures what is new or was measured long ago. */
@@ -167,12 +230,12 @@ export class OrphanFinder {
   }
 }
 
-async function inspected(
+async function inspected<T extends object>(
   unclaimed: readonly PodPath[] | undefined,
-  inspect: (one: PodPath) => Promise<Pick<FoundOrphan, 'bytes' | 'obstacle'>>,
-): Promise<readonly FoundOrphan[] | undefined> {
+  inspect: (one: PodPath) => Promise<T>,
+): Promise<readonly (Pick<FoundOrphan, 'sinceMs' | keyof PodPath> & T)[] | undefined> {
   if (unclaimed === undefined) return undefined;
-  const found: FoundOrphan[] = [];
+  const found = [];
   for (const one of unclaimed) {
     const stats = await lstat(one.path).catch(() => undefined);
     found.push({ ...one, sinceMs: stats?.mtimeMs, ...(await inspect(one)) });
@@ -180,11 +243,43 @@ async function inspected(
   return found;
 }
 
+interface Judged {
+  /** undefined = only VolumeAttachments may hold it. */
+  readonly hold: Hold | undefined;
+  readonly volumes: readonly CsiVolume[];
+}
+
+const heldBy = (obstacle: OrphanObstacle | undefined, holders: readonly string[] = []): Hold => ({
+  obstacle,
+  holders,
+  volumeDataMs: undefined,
+});
+const free = heldBy(undefined);
+const judgedAs = (obstacle: OrphanObstacle, holders?: readonly string[]): Judged => ({
+  hold: heldBy(obstacle, holders),
+  volumes: [],
+});
+
+const attachmentsOf = (volumes: readonly CsiVolume[]): ReadonlySet<string> =>
+  new Set(volumes.flatMap(({ attachments }) => attachments));
+
+/** Why VolumeAttachments forbid the removal of the data of their volumes. */
+function attachmentHold(
+  names: ReadonlySet<string>,
+  attachments: Pick<Attachments, 'exists'>,
+): Hold | undefined {
+  const those = (exists: boolean | undefined): readonly string[] =>
+    [...names].filter((name) => attachments.exists(name) === exists);
+  const [existing, unknown] = [those(true), those(undefined)];
+  if (existing.length > 0) return heldBy('VolumeAttached', existing);
+  return unknown.length > 0 ? heldBy('AttachmentsUnknown', unknown) : undefined;
+}
+
 type MountObstacle = 'Mounted' | 'MountsUnknown' | 'ReadOnly';
 
 /** Why the table of mounts forbids the removal of a directory. */
 function mountObstacle(path: string, mounts: readonly Mount[]): MountObstacle | undefined {
-  if (hasMounts(path, mounts)) return 'Mounted';
+  if (mountsBelow(path, mounts).length > 0) return 'Mounted';
   const mount = mountOf(path, mounts);
   // Removing a directory that is a mount point elsewhere would unmount it there.
   if (mount?.isPropagated !== true) return 'MountsUnknown';
@@ -201,14 +296,15 @@ async function processObstacle(root: string, podUid: string): Promise<ProcessObs
   return undefined;
 }
 
-/** Why the files in a directory forbid its removal. */
-async function contentObstacle(path: string): Promise<OrphanObstacle | undefined> {
+/** The contents of a directory, or why its files forbid its removal. */
+async function contentsIn(path: string): Promise<Judged | Pick<PodContents, 'volumes'>> {
   try {
-    const isForeign = await inDirectory(dirname(path), [basename(path)], hasForeignFiles);
-    return isForeign === true ? 'NotEmpty' : undefined;
+    const contents = await inDirectory(dirname(path), [basename(path)], contentsOf);
+    if (contents?.foreign !== undefined) return judgedAs('NotEmpty', [join(path, contents.foreign)]);
+    return { volumes: contents?.volumes ?? [] };
   } catch (err) {
     // An entry that cannot be read may belong to anybody.
-    return obstacleOf(err) ?? 'NotEmpty';
+    return judgedAs(obstacleOf(err) ?? 'NotEmpty');
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { errorCode } from '../../runtime/errors.ts';
 import { MountCrossing, textOf, type OpenDirectory } from '../logs/directory.ts';
-import { BudgetSpent, removeEntry, removeTree, type Budget } from '../logs/remove-tree.ts';
+import { BudgetSpent, removeEntry, removeFile, removeTree, type Budget } from '../logs/remove-tree.ts';
+import { isVolumeData, readVolumeData, type CsiVolume } from './csi-volume.ts';
 
 /** Why the directory of a pod that is gone cannot be removed. */
 type DirectoryObstacle = 'Mounted' | 'ReadOnly' | 'NotEmpty' | 'PacingLimit';
@@ -30,25 +31,35 @@ const maxForeignEntries = 1_000;
 /** An emptyDir volume may hold any tree. Each level is an open file. */
 const maxTreeDepth = 256;
 
-/** Whether a directory of a pod contains something that does not end with the pod, or too much to know. */
-export async function hasForeignFiles(pod: OpenDirectory): Promise<boolean> {
-  return await foreignIn(pod, [], { left: maxForeignEntries });
+export interface PodContents {
+  /** The path of a file that may outlive the pod, or of the entry after which there is too much to know; undefined = none. */
+  readonly foreign: string | undefined;
+  /** The volumes of which the directory has nothing but `vol_data.json`. */
+  readonly volumes: readonly CsiVolume[];
+}
+
+/** Searches the directory of a pod for what does not end with the pod. */
+export async function contentsOf(pod: OpenDirectory): Promise<PodContents> {
+  const volumes: CsiVolume[] = [];
+  return { foreign: await foreignIn(pod, [], { left: maxForeignEntries, volumes }), volumes };
 }
 
 async function foreignIn(
   directory: OpenDirectory,
   names: readonly string[],
-  budget: Budget,
-): Promise<boolean> {
+  walk: Budget & { readonly volumes: CsiVolume[] },
+): Promise<string | undefined> {
   for await (const entry of directory.entries()) {
     const path = pathOf(names, entry);
-    if (budget.left-- <= 0 || isForeign(path, entry)) return true;
+    const volume = isVolumeData(path) ? await readVolumeData(directory) : undefined;
+    if (walk.left-- <= 0 || (volume === undefined && isForeign(path, entry))) return path.join('/');
+    if (volume !== undefined) walk.volumes.push(volume);
     if (!entry.isDirectory() || isKubeletsTree(path)) continue;
     const child = await directory.child(entry.name);
-    const found = child && (await foreignIn(child, path, budget).finally(() => child.close()));
-    if (found === true) return true;
+    const found = child && (await foreignIn(child, path, walk).finally(() => child.close()));
+    if (found !== undefined) return found;
   }
-  return false;
+  return undefined;
 }
 
 /** A name that is not UTF-8 is none of the kubelet's. */
@@ -62,6 +73,12 @@ const isForeign = (path: readonly string[], entry: Dirent<Buffer>): boolean =>
 
 class ForeignFile extends Error {}
 
+interface RemovalLimits {
+  readonly budget: Budget;
+  /** Whether the data of a volume may be removed. */
+  readonly mayRemove: (volume: CsiVolume) => boolean;
+}
+
 /**
  * Removes the directory of a pod from its root. Checks everything before the first removal, and again each file that does not end with the pod:
  * such a file is never removed, even if it appears meanwhile. A directory that is too large for one call is removed in several.
@@ -69,14 +86,16 @@ class ForeignFile extends Error {}
 export async function removePodDirectory(
   root: OpenDirectory,
   name: string,
-  { budget }: { readonly budget: Budget },
+  limits: RemovalLimits,
   signal: AbortSignal,
 ): Promise<DirectoryRemoval> {
   const pod = await root.child(name);
   if (pod === undefined) return { kind: 'done', freedBytes: 0 };
   try {
-    if (await hasForeignFiles(pod)) return { kind: 'keep', reason: 'NotEmpty' };
-    const freedBytes = await removeKnown(pod, [], { budget, signal });
+    const { foreign, volumes } = await contentsOf(pod);
+    if (foreign !== undefined || !volumes.every(limits.mayRemove))
+      return { kind: 'keep', reason: 'NotEmpty' };
+    const freedBytes = await removeKnown(pod, [], { ...limits, signal });
     await root.removeEmpty(name);
     return { kind: 'done', freedBytes };
   } catch (err) {
@@ -91,18 +110,27 @@ export async function removePodDirectory(
 async function removeKnown(
   directory: OpenDirectory,
   names: readonly string[],
-  given: { readonly budget: Budget; readonly signal: AbortSignal },
+  given: RemovalLimits & { readonly signal: AbortSignal },
 ): Promise<number> {
   let freed = 0;
+  let volumeData: Dirent<Buffer> | undefined;
   for await (const entry of directory.entries()) {
     const path = pathOf(names, entry);
+    if (isVolumeData(path)) {
+      volumeData = entry;
+      continue;
+    }
     if (isForeign(path, entry)) throw new ForeignFile();
     const limits = { depth: maxTreeDepth, budget: given.budget };
     freed += await removeEntry(directory, entry, (child) =>
       isKubeletsTree(path) ? removeTree(child, limits, given.signal) : removeKnown(child, path, given),
     );
   }
-  return freed;
+  if (volumeData === undefined) return freed;
+  // Last, as the kubelet does (`removeMountDir`, pkg/volume/csi/csi_mounter.go): it needs the file for what could not be removed.
+  const volume = await readVolumeData(directory);
+  if (volume === undefined || !given.mayRemove(volume)) throw new ForeignFile();
+  return freed + (await removeFile(directory, volumeData.name));
 }
 
 /** Returns why the directory is kept after this error; undefined = any other error. */

@@ -63,6 +63,8 @@ export const agentUser: User = {
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
     { apiGroups: [''], resources: ['nodes/stats', 'nodes/configz'], verbs: ['get'] },
+    // With the Helm value agent.orphans.podDirectories.
+    { apiGroups: ['storage.k8s.io'], resources: ['volumeattachments'], verbs: ['get'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies'], verbs: ['list', 'watch'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['nodegcreports'], verbs: ['get', 'create'] },

@@ -54,6 +54,10 @@ describe('rights', () => {
       ...{ role: 'controller', set: { [value]: false } },
       ...{ all: controllerRights, without: ['pods/eviction create'] },
     })),
+    {
+      ...{ role: 'agent', set: { 'agent.orphans.podDirectories': true }, without: [] },
+      all: [...agentRights, 'volumeattachments get'],
+    },
   ])('of the $role with $set are all but $without', async ({ role, set, all, without }) => {
     const rights = ruleLines(only(await render({ set }), 'ClusterRole', `-${role}`));
     expect(rights).toEqual(all.filter((right) => !without.includes(right)));

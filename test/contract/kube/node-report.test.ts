@@ -32,7 +32,9 @@ const read = async ({ name }: ReportingNode): Promise<NodeGCReport> =>
 const full = (): NodeGCReportStatus => {
   const orphan = { path: '/pods/a', podUID: 'a', since: now.toISOString(), bytes: 2, reason: 'Mounted' };
   const found = { count: 1, bytes: 2, largest: [orphan], isReadOnly: false };
-  const orphans = { podDirectories: found, logDirectories: found, podCgroups: found };
+  const held = { ...orphan, holder: '/pods/a/v', remedy: 'umount /pods/a/v' };
+  const podDirectories = { ...found, largest: [held] };
+  const orphans = { podDirectories, logDirectories: found, podCgroups: found };
   const unmatched = { keep: [0, 2], only: [], maximumAgeByImage: [], policy: policy() };
   const known = { orphans, snapshots: { count: 3 }, images: images({ unmatched }) };
   return planReport(facts(known), undefined, now);

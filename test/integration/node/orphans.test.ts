@@ -11,7 +11,7 @@ import {
   type OrphanPlace,
 } from '../../../src/node/storage/orphans.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { file, temporaryDirectory } from './directory.ts';
+import { csiAttachment, csiStaging, file, temporaryDirectory, writeVolumeData } from './directory.ts';
 
 const never = new AbortController().signal;
 const uid = (digit: string): string => `${digit.repeat(8)}-1111-2222-3333-444444444444`;
@@ -95,7 +95,12 @@ describe('a search', () => {
     cgroup('kubepods');
   });
   const finderWith = (over: Partial<ConstructorParameters<typeof OrphanFinder>[0]> = {}) =>
-    new OrphanFinder({ roots: roots(), mounts: () => Promise.resolve([root]), ...over });
+    new OrphanFinder({
+      roots: roots(),
+      mounts: () => Promise.resolve([root]),
+      readAttachment: () => Promise.reject(new Error('forbidden')),
+      ...over,
+    });
   const search = async (finder: OrphanFinder, pods = nobody) =>
     finder.inspect(await finder.list(never), pods, never);
 
@@ -130,9 +135,113 @@ describe('a search', () => {
     const real = mounts.map((one) => ({ ...one, point: one.point.replace('POD', path) }));
     const finder = finderWith({ mounts: () => Promise.resolve(real) });
     expect((await search(finder)).podDirectories?.map((one) => one.obstacle)).toEqual([obstacle]);
-    const removal = await finder.removeDirectory(path, never);
+    const removal = await finder.removeDirectory(path, undefined, never);
     expect(removal.kind).toBe(obstacle === undefined ? 'done' : 'keep');
     expect(existsSync(path)).toBe(obstacle !== undefined);
+  });
+
+  describe('the data of a CSI volume', () => {
+    const path = () => at('pods', uid('a'));
+    const volume = (...names: readonly string[]) =>
+      at('pods', uid('a'), 'volumes/kubernetes.io~csi/pv', ...names);
+    beforeEach(() => {
+      writeVolumeData(volume(), csiAttachment);
+      mkdirSync(volume('mount'));
+    });
+
+    test.each<{
+      readonly name: string;
+      readonly exists?: boolean;
+      readonly point?: string;
+      readonly extra?: string;
+      readonly hold: readonly [obstacle: string | undefined, holder?: string];
+    }>([
+      { name: 'of which the VolumeAttachment exists', exists: true, hold: ['VolumeAttached', csiAttachment] },
+      { name: 'of which it is not known', hold: ['AttachmentsUnknown', csiAttachment] },
+      { name: 'mounted for the node', exists: false, point: csiStaging, hold: ['Mounted', csiStaging] },
+      {
+        name: 'mounted for the node by an old kubelet',
+        exists: false,
+        point: 'plugins/kubernetes.io/csi/pv/pv/globalmount',
+        hold: ['Mounted', 'plugins/kubernetes.io/csi/pv/pv/globalmount'],
+      },
+      { name: 'that is mounted', exists: false, point: 'MOUNT', hold: ['Mounted', 'MOUNT'] },
+      { name: 'with a file beside it', exists: false, extra: 'note', hold: ['NotEmpty', 'note'] },
+      { name: 'without anything', exists: false, hold: [undefined] },
+    ])('$name', async ({ exists, point, extra, hold: [obstacle, holder] }) => {
+      const real = (one: string) => (one === 'MOUNT' ? volume('mount') : at(one));
+      if (extra !== undefined) file(volume(extra));
+      const mounts = point === undefined ? [root] : [root, { ...root, point: real(point) }];
+      const finder = finderWith({
+        mounts: () => Promise.resolve(mounts),
+        ...(exists !== undefined && { readAttachment: () => Promise.resolve(exists) }),
+      });
+      const names: Readonly<Record<string, string>> = {
+        note: volume('note'),
+        [csiAttachment]: csiAttachment,
+      };
+      const holders = holder === undefined ? [] : [names[holder] ?? real(holder)];
+      expect((await search(finder)).podDirectories).toMatchObject([{ obstacle, holders }]);
+      const removal = await finder.removeDirectory(path(), Infinity, never);
+      expect(removal).toMatchObject(
+        obstacle === undefined ? { kind: 'done' } : { kind: 'keep', reason: obstacle },
+      );
+      expect(existsSync(volume('vol_data.json'))).toBe(obstacle !== undefined);
+      expect(existsSync(path())).toBe(obstacle !== undefined);
+    });
+
+    test('a removal reads VolumeAttachments itself, and mounts after them', async () => {
+      const mounts: Mount[] = [root];
+      const responses = [false, true, false];
+      const finder = finderWith({
+        mounts: () => Promise.resolve(mounts),
+        readAttachment: () => {
+          if (responses.length === 1) mounts.push({ ...root, point: volume('mount') });
+          return Promise.resolve(responses.shift() ?? true);
+        },
+      });
+      expect((await search(finder)).podDirectories).toMatchObject([{ obstacle: undefined }]);
+      const keep = async () => (await finder.removeDirectory(path(), Infinity, never)) as object;
+      expect(await keep()).toEqual({ kind: 'keep', reason: 'VolumeAttached' });
+      expect(await keep()).toEqual({ kind: 'keep', reason: 'Mounted' });
+      expect(responses).toEqual([]);
+      expect(existsSync(volume('vol_data.json'))).toBe(true);
+    });
+
+    test('that was written after the search is kept', async () => {
+      utimesSync(volume('vol_data.json'), 100, 200);
+      const finder = finderWith({ readAttachment: () => Promise.resolve(false) });
+      expect((await search(finder)).podDirectories).toMatchObject([{ volumeDataMs: 200_000 }]);
+      for (const found of [undefined, 199_999])
+        expect(await finder.removeDirectory(path(), found, never)).toEqual({
+          kind: 'keep',
+          reason: 'TooYoung',
+        });
+      expect(existsSync(volume('vol_data.json'))).toBe(true);
+      expect(await finder.removeDirectory(path(), 200_000, never)).toMatchObject({ kind: 'done' });
+    });
+
+    test('that is written again while VolumeAttachments are read is kept', async () => {
+      utimesSync(volume('vol_data.json'), 100, 200);
+      const readAttachment = () => {
+        utimesSync(volume('vol_data.json'), 100, 201);
+        return Promise.resolve(false);
+      };
+      const removal = await finderWith({ readAttachment }).removeDirectory(path(), 200_000, never);
+      expect(removal).toEqual({ kind: 'keep', reason: 'NotEmpty' });
+      expect(existsSync(volume('vol_data.json'))).toBe(true);
+    });
+
+    test('without data of CSI volumes, and where the directory cannot be removed, nothing is read', async () => {
+      let reads = 0;
+      const readAttachment = () => Promise.resolve(Boolean(++reads));
+      await search(
+        finderWith({ readAttachment, mounts: () => Promise.resolve([{ ...root, isReadOnly: true }]) }),
+      );
+      rmSync(volume('vol_data.json'));
+      await search(finderWith({ readAttachment }));
+      expect(reads).toBe(0);
+    });
   });
 
   const slice = `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${underscored('a')}.slice`;
@@ -163,7 +272,7 @@ describe('a search', () => {
     file(at('pods', uid('a'), 'etc-hosts'));
     const finder = finderWith();
     expect((await search(finder)).podDirectories?.map((one) => one.obstacle)).toEqual([obstacle]);
-    const removal = await finder.removeDirectory(path, never);
+    const removal = await finder.removeDirectory(path, undefined, never);
     expect(removal).toMatchObject(
       obstacle === undefined ? { kind: 'done' } : { kind: 'keep', reason: obstacle },
     );
@@ -176,7 +285,10 @@ describe('a search', () => {
     const finder = finderWith();
     const reason = 'ProcessesUnknown';
     expect((await search(finder)).podDirectories).toMatchObject([{ obstacle: reason }]);
-    expect(await finder.removeDirectory(at('pods', uid('a')), never)).toEqual({ kind: 'keep', reason });
+    expect(await finder.removeDirectory(at('pods', uid('a')), undefined, never)).toEqual({
+      kind: 'keep',
+      reason,
+    });
   });
 
   test('the root of the pod directories may be a link', async () => {
@@ -185,7 +297,7 @@ describe('a search', () => {
     const finder = finderWith();
     const path = at('elsewhere', uid('a'));
     expect((await search(finder)).podDirectories?.map((one) => one.path)).toEqual([path]);
-    expect(await finder.removeDirectory(path, never)).toMatchObject({ kind: 'done' });
+    expect(await finder.removeDirectory(path, undefined, never)).toMatchObject({ kind: 'done' });
     expect(existsSync(path)).toBe(false);
   });
 
@@ -202,16 +314,16 @@ describe('a search', () => {
     file(at('elsewhere', uid('a'), 'etc-hosts'));
     mkdirSync(at('pods'));
     const path = at('elsewhere', uid('a'));
-    await expect(finderWith().removeDirectory(path, never)).rejects.toThrow('it is not below');
+    await expect(finderWith().removeDirectory(path, undefined, never)).rejects.toThrow('it is not below');
     expect(existsSync(path)).toBe(true);
   });
 
   test('a directory or a control group that is gone counts as removed', async () => {
     const finder = finderWith();
     const done = { kind: 'done', freedBytes: 0 };
-    expect(await finder.removeDirectory(at('pods', uid('a')), never)).toEqual(done);
+    expect(await finder.removeDirectory(at('pods', uid('a')), undefined, never)).toEqual(done);
     mkdirSync(at('pods'));
-    expect(await finder.removeDirectory(at('pods', uid('a')), never)).toEqual(done);
+    expect(await finder.removeDirectory(at('pods', uid('a')), undefined, never)).toEqual(done);
   });
 
   test('fails for a place that cannot be read', async () => {

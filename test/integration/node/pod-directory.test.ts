@@ -1,15 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { OpenDirectory, MountCrossing } from '../../../src/node/logs/directory.ts';
 import { BudgetSpent } from '../../../src/node/logs/remove-tree.ts';
 import {
-  hasForeignFiles,
+  contentsOf,
   isKubeletsTree,
   obstacleOf,
   removePodDirectory,
 } from '../../../src/node/storage/pod-directory.ts';
-import { file, temporaryDirectory } from './directory.ts';
+import type { CsiVolume } from '../../../src/node/storage/csi-volume.ts';
+import { csiAttachment, file, temporaryDirectory, writeVolumeData } from './directory.ts';
 import { canMount, runWithMounts } from './mounting.ts';
 
 const never = new AbortController().signal;
@@ -22,8 +23,11 @@ async function held<T>(path: string, action: (directory: OpenDirectory) => Promi
   return action(directory).finally(() => directory.close());
 }
 
-const remove = (left = 1_000, signal = never) =>
-  held(at('pods'), (root) => removePodDirectory(root, 'uid', { budget: { left } }, signal));
+const remove = (left = 1_000, signal = never, detached: readonly string[] = []) =>
+  held(at('pods'), (root) => {
+    const mayRemove = ({ attachments }: CsiVolume) => attachments.every((name) => detached.includes(name));
+    return removePodDirectory(root, 'uid', { budget: { left }, mayRemove }, signal);
+  });
 
 const makeOwn = (): void => {
   for (const plugin of ['empty-dir', 'configmap', 'secret', 'projected', 'downward-api'])
@@ -50,6 +54,9 @@ const makeMany = (): void => {
   for (let i = 0; i < 1_001; i += 1) mkdirSync(inPod('volumes', String(i)), { recursive: true });
 };
 
+const csiVolume = 'volumes/kubernetes.io~csi/pv';
+const volumeData = `${csiVolume}/vol_data.json`;
+
 describe('the files of a pod directory', () => {
   test.each<readonly [string, boolean, () => unknown]>([
     ['an empty directory', false, makeDirectory('')],
@@ -58,11 +65,10 @@ describe('the files of a pod directory', () => {
     ['files in the volumes of the five plugins of a pod', false, makeOwn],
     ['a marker of a plugin', false, made('plugins/kubernetes.io~empty-dir/wrapped_v/ready')],
     ['an unmounted volume without files', false, makeDirectory('volumes/kubernetes.io~csi/pv/mount')],
-    [
-      'what the kubelet needs to detach a CSI volume',
-      true,
-      made('volumes/kubernetes.io~csi/pv/vol_data.json'),
-    ],
+    ['unreadable data of a CSI volume', true, made(volumeData)],
+    ['data of a CSI volume elsewhere', true, made('volumes/kubernetes.io~csi/vol_data.json')],
+    ['data of a CSI volume in its volume', true, made('volumes/kubernetes.io~csi/pv/mount/vol_data.json')],
+    ['a link in place of the data of a CSI volume', true, link(volumeData)],
     ['data of an NFS volume', true, made('volumes/kubernetes.io~nfs/v/data')],
     ['a volume of an unknown plugin', true, made('volumes/x~empty-dir/v/f')],
     ['a file among the plugins', true, made('volumes/file')],
@@ -78,9 +84,40 @@ describe('the files of a pod directory', () => {
     ['more directories than are read', true, makeMany],
   ])('%s: foreign is %s', async (_name, foreign, make) => {
     make();
-    expect(await held(inPod(), hasForeignFiles)).toBe(foreign);
+    const { foreign: found } = await held(inPod(), contentsOf);
+    expect(found !== undefined).toBe(foreign);
     expect((await remove()).kind).toBe(foreign ? 'keep' : 'done');
     expect(existsSync(inPod())).toBe(foreign);
+  });
+});
+
+describe('the data of a CSI volume', () => {
+  const attachments = [`csi-${'a'.repeat(64)}`, csiAttachment];
+  const rest = (): readonly string[] => readdirSync(inPod(csiVolume)).toSorted();
+  beforeEach(() => {
+    writeVolumeData(inPod(csiVolume));
+    mkdirSync(inPod(csiVolume, 'mount'));
+  });
+
+  test('names the VolumeAttachments and the mount for the node', async () => {
+    expect(await held(inPod(), contentsOf)).toMatchObject({ foreign: undefined, volumes: [{ attachments }] });
+  });
+
+  test('is removed only if none of its VolumeAttachments exists', async () => {
+    for (const detached of [[], attachments.slice(0, 1), attachments.slice(1)])
+      expect(await remove(100, never, detached)).toEqual({ kind: 'keep', reason: 'NotEmpty' });
+    expect(rest()).toEqual(['mount', 'vol_data.json']);
+    expect(await remove(100, never, attachments)).toMatchObject({ kind: 'done' });
+    expect(existsSync(inPod())).toBe(false);
+  });
+
+  test.each(['mount/data', 'mount/a/b/data', 'other.json'])('is kept beside the file %s', async (name) => {
+    file(inPod(csiVolume, name), 7);
+    expect(await remove(100, never, attachments)).toEqual({ kind: 'keep', reason: 'NotEmpty' });
+    const { foreign } = await held(inPod(), contentsOf);
+    expect(foreign).toBe(`${csiVolume}/${name}`);
+    expect(existsSync(inPod(csiVolume, name))).toBe(true);
+    expect(rest()).toContain('vol_data.json');
   });
 });
 
@@ -151,8 +188,8 @@ test.skipIf(!canMount)(
     const program = `
       import { OrphanFinder } from './src/node/storage/orphans-finder.ts';
       const mounts = () => Promise.resolve([{ point: '/', isReadOnly: false, isPropagated: true }]);
-      new OrphanFinder({ roots: ${JSON.stringify(roots)}, mounts })
-        .removeDirectory(${JSON.stringify(at('pods', uid))}, new AbortController().signal)
+      new OrphanFinder({ roots: ${JSON.stringify(roots)}, mounts, readAttachment: () => Promise.reject(new Error()) })
+        .removeDirectory(${JSON.stringify(at('pods', uid))}, undefined, new AbortController().signal)
         .then(JSON.stringify, String).then(console.log);`;
     const out = runWithMounts(
       at(),

@@ -85,7 +85,7 @@ export const orphanUid = '01234567-89ab-cdef-0123-456789abcdef';
 /** A directory or control group of an unknown pod, without an obstacle. */
 export const orphan = (over: Partial<FoundOrphan> = {}): FoundOrphan => ({
   ...{ path: `/pods/${over.podUid ?? orphanUid}`, podUid: orphanUid },
-  ...{ sinceMs: 1, bytes: 10, obstacle: undefined, ...over },
+  ...{ sinceMs: 1, bytes: 10, obstacle: undefined, holders: [], volumeDataMs: undefined, ...over },
 });
 
 export const removingOrphans: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };

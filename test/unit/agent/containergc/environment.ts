@@ -114,7 +114,8 @@ class FakeOrphans implements NodeOrphans {
     });
   }
 
-  removeDirectory(path: string): Promise<OrphanRemoval> {
+  removeDirectory(path: string, volumeDataMs: number | undefined): Promise<OrphanRemoval> {
+    if (volumeDataMs !== undefined) this.calls.push(`data of ${volumeDataMs}`);
     return this.#remove(path, this.directories);
   }
 

@@ -58,6 +58,17 @@ test('a pod that the API server has is not touched, and starts anew', async () =
   expect(removalsOf(node)).toHaveLength(2);
 });
 
+test('data of a CSI volume is removed only while the clocks agree, and not if it is newer than planned', async () => {
+  const node = nodeWithOrphans();
+  node.orphans.directories.splice(0, 1, orphan({ path: '/pods/a', volumeDataMs: 5 }));
+  node.live = { clockSkewMs: 3_600_000 };
+  await node.passTwice();
+  expect(removalsOf(node)).toEqual(['remove /cgroup']);
+  node.live = {};
+  await node.pass();
+  expect(removalsOf(node)).toEqual(['remove /cgroup', 'data of 5', 'remove /pods/a']);
+});
+
 test('one warning names the Helm value while a place is read-only', async () => {
   const node = nodeWithOrphans();
   node.orphans.directories.splice(0, 1, orphan({ path: '/pods/a', obstacle: 'ReadOnly' }));
@@ -75,6 +86,15 @@ test('one warning names the Helm value while a place is read-only', async () => 
   node.orphans.directories.push(orphan({ path: '/pods/a', obstacle: 'ReadOnly' }));
   await node.passTwice();
   expect(node.warnings).toHaveLength(2);
+});
+
+test('one warning while VolumeAttachments cannot be read', async () => {
+  const node = nodeWithOrphans();
+  node.orphans.directories.splice(0, 1, orphan({ path: '/pods/a', obstacle: 'AttachmentsUnknown' }));
+  for (let i = 0; i < 4; i += 1) await node.pass();
+  expect(removalsOf(node)).toEqual(['remove /cgroup']);
+  const why = expect.stringContaining('the right to get volumeattachments') as string;
+  expect(node.warnings).toMatchObject([{ fields: { why } }]);
 });
 
 test.each(['list', 'inspect'])('a search that fails (%s) costs a warning, not the pass', async (call) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
-import { orphanInventory } from '../../../../src/agent/containergc/orphans.ts';
+import { orphanInventory, unmountCommand } from '../../../../src/agent/containergc/orphans.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { recheck } from '../../../../src/agent/containergc/recheck.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
@@ -68,6 +68,21 @@ describe('a plan', () => {
       `PodCgroup Keep ${obstacle}`,
       `PodDirectory Keep ${obstacle}`,
     ]);
+  });
+
+  test('keeps data of a CSI volume for an hour after it was written', () => {
+    const at = (ageMs: number, node: NodeState = {}): string | undefined =>
+      decided({ ...both({ volumeDataMs: now.getTime() - ageMs }), ...node })[1];
+    const hour = 3_600_000;
+    expect(at(hour)).toBe('PodDirectory Remove OrphanedDirectory');
+    for (const ageMs of [hour - 1, 0, -hour]) expect(at(ageMs)).toBe('PodDirectory Keep TooYoung');
+    expect(at(hour, { clockUnsure: true })).toBe('PodDirectory Keep ClockUnsure');
+    expect(at(hour, { jumps: [{ untilMs: now.getTime() - hour, ms: 1 }] })).toBe(
+      'PodDirectory Keep TooYoung',
+    );
+    const held = both({ volumeDataMs: now.getTime(), obstacle: 'VolumeAttached' });
+    expect(decided(held)[1]).toBe('PodDirectory Keep VolumeAttached');
+    expect(decided({ clockUnsure: true })[1]).toBe('PodDirectory Remove OrphanedDirectory');
   });
 
   test('removes what was seen twice, if its rule is Remove', () => {
@@ -142,6 +157,40 @@ describe('the inventory', () => {
     const inventory = inventoryOf(factsOf({ orphans: found({ podCgroups }), ...seen(2) }));
     const shown = inventory?.podCgroups?.largest?.map(({ path }) => path).join(' ');
     expect(shown).toBe('/d /e /f /0 /a /a1 /b /c');
+  });
+
+  test('names what holds a directory, and the command that unmounts it, also while the policy only reports', () => {
+    const held = (obstacle: FoundOrphan['obstacle'], holders: readonly string[]) => {
+      const orphans = found({ podDirectories: [orphan({ path: '/pods/a', obstacle, holders })] });
+      const facts = factsOf({ orphans, ...seen(2) });
+      const { kept } = planContainerGc(facts, { governance: governedBy(undefined), now });
+      return orphanInventory(facts, kept)?.podDirectories?.largest?.[0];
+    };
+    expect(held('Mounted', ['/pods/a/v/mount', '/pods/a/v'])).toMatchObject({
+      ...{ reason: 'RuleOff', holder: '/pods/a/v/mount', remedy: 'umount /pods/a/v/mount /pods/a/v' },
+    });
+    const attached = held('VolumeAttached', ['csi-1']);
+    expect(attached).toMatchObject({ holder: 'csi-1', remedy: undefined });
+  });
+
+  test.each([
+    ['the directory itself', ['/pods/a'], 'umount /pods/a'],
+    [
+      'a tilde',
+      ['/pods/a/volumes/kubernetes.io~csi/pv/mount'],
+      'umount /pods/a/volumes/kubernetes.io~csi/pv/mount',
+    ],
+    ['a mount elsewhere', ['/pods/ab/v'], undefined],
+    ['nothing', [], undefined],
+    ['a name that a shell interprets', ['/pods/a/v', '/pods/a/$(reboot)', '/pods/a/w'], 'umount /pods/a/v'],
+    ['a name with a blank', ['/pods/a/b c'], undefined],
+    [
+      'too many for a command',
+      Array.from({ length: 999 }, () => `/pods/a/${'v'.repeat(600)}`),
+      'umount /pods/a/' + 'v'.repeat(600),
+    ],
+  ])('the command for %s', (_, mountPoints, command) => {
+    expect(unmountCommand('/pods/a', mountPoints)).toBe(command);
   });
 
   test('counts nothing that only one pass has found, and nothing that was not searched', () => {

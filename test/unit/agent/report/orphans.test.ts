@@ -41,14 +41,18 @@ describe('the Event', () => {
     const orphans = orphanInventory({
       podDirectories: orphanCount({
         ...{ count: 3, bytes: 2048 },
-        largest: [item('/pods/a', 'Mounted'), item('/pods/b'), item('/pods/c')],
+        largest: [
+          { ...item('/pods/a', 'Mounted'), holder: '/pods/a/v/mount' },
+          item('/pods/b'),
+          item('/pods/c'),
+        ],
       }),
       podCgroups: orphanCount({ count: 1, bytes: 0, largest: [item('/cgroup/a', 'OrphanedCgroup')] }),
       logDirectories: orphanCount({ count: 0 }),
     });
     expect(orphansFound(node, { orphans, snapshots: snapshots(1) })).toMatchObject({
       ...{ regarding: node, type: 'Warning', reason: 'OrphanedResources' },
-      note: 'No pod or container of Kubernetes uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup); 1 snapshot. The NodeGCReport of the node lists more of them',
+      note: 'No pod or container of Kubernetes uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted held by v/mount, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup); 1 snapshot. The NodeGCReport of the node lists more of them',
     });
   });
 

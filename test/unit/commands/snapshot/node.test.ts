@@ -232,13 +232,18 @@ test('writes the images that containers have mounted, of exited ones too', async
 describe('orphaned resources', () => {
   const left = (podUid: string, over: Partial<FoundOrphan> = {}): FoundOrphan => ({
     ...{ path: `/var/lib/kubelet/pods/${podUid}`, podUid, sinceMs: at, bytes: 7, obstacle: undefined },
+    ...{ holders: [], volumeDataMs: undefined },
     ...over,
   });
   const found: OrphansFound = {
     podDirectories: [
       left('gone'),
-      left('mounted', { obstacle: 'Mounted', sinceMs: undefined }),
-      left('here'),
+      left('mounted', {
+        obstacle: 'Mounted',
+        holders: ['/var/lib/kubelet/pods/mounted/v'],
+        sinceMs: undefined,
+      }),
+      left('here', { volumeDataMs: at }),
     ],
     logDirectories: [left('gone', { path: '/var/log/pods/a_b_gone' })],
     podCgroups: undefined,

@@ -14,7 +14,7 @@ import {
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { FoundOrphan, OrphanObstacle } from '../../../../src/node/storage/orphans-finder.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
-import { node, policy } from '../../../builders.ts';
+import { minutesAgo, node, policy } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
   attempts,
@@ -74,8 +74,21 @@ const linked = (target: string): Case =>
   });
 
 /** A leftover of a pod that two passes found gone, and what keeps it. */
-const leftover = (kind: 'podCgroups' | 'podDirectories', obstacle?: OrphanObstacle): Case => {
-  const found: FoundOrphan = { path: '/left/over', podUid: uid, sinceMs: 0, bytes: 1, obstacle };
+const leftover = (
+  kind: 'podCgroups' | 'podDirectories',
+  obstacle?: OrphanObstacle,
+  holders: readonly string[] = [],
+  volumeDataMs?: number,
+): Case => {
+  const found: FoundOrphan = {
+    path: '/left/over',
+    podUid: uid,
+    sinceMs: 0,
+    bytes: 1,
+    obstacle,
+    holders,
+    volumeDataMs,
+  };
   const nothing = { podDirectories: undefined, logDirectories: undefined, podCgroups: undefined };
   return {
     ask: '/left/over',
@@ -145,6 +158,7 @@ const planned: Cases<
     'of a pod that exists': asked('lost', { pods, containers: [dead('lost', 60, { state: 'Unknown' })] }),
   },
   TooYoung: {
+    'data of a CSI volume': leftover('podDirectories', undefined, [], minutesAgo(7)),
     'a container': asked('old', { ...old, pods }, { minimumAgeMs: 7_200_000 }),
   },
   NewestAttempt: { 'the only one': asked('old', { ...old, pods }) },
@@ -160,10 +174,20 @@ const planned: Cases<
     'of a pod that is gone': asked('old', old),
     'a leftover': { ...leftover('podDirectories'), assumeElapsed: false },
   },
-  Mounted: { 'a volume': leftover('podDirectories', 'Mounted') },
+  Mounted: {
+    'no longer': leftover('podDirectories', 'Mounted'),
+    'a volume': leftover('podDirectories', 'Mounted', ['/left/over/a/mount']),
+    'two volumes': leftover('podDirectories', 'Mounted', ['/left/over/b', '/left/over/a']),
+    'for the node': leftover('podDirectories', 'Mounted', ['/plugins/kubernetes.io/csi/x/globalmount']),
+  },
   MountsUnknown: { 'not visible': leftover('podDirectories', 'MountsUnknown') },
   ProcessesUnknown: { 'not visible': leftover('podDirectories', 'ProcessesUnknown') },
-  NotEmpty: { 'files that may outlive the pod': leftover('podDirectories', 'NotEmpty') },
+  NotEmpty: {
+    'files that may outlive the pod': leftover('podDirectories', 'NotEmpty'),
+    'a file': leftover('podDirectories', 'NotEmpty', ['/left/over/note.txt']),
+  },
+  VolumeAttached: { 'a CSI volume': leftover('podDirectories', 'VolumeAttached', ['csi-0123']) },
+  AttachmentsUnknown: { 'not read': leftover('podDirectories', 'AttachmentsUnknown', ['csi-0123']) },
   ReadOnly: { 'control groups': leftover('podCgroups', 'ReadOnly') },
   PacingLimit: { 'too many files': leftover('podDirectories', 'PacingLimit') },
   PodsUnknown: { 'not listed': asked(`/var/log/pods/${podLogs}`, { ...ofPod, pods: undefined }) },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { LiveNode } from '../../../../src/kube/actions/live-reads.ts';
+import { attachmentReader, LiveNode } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
@@ -16,6 +16,18 @@ const rejection = (status: number, reason: string) => (): never => {
 };
 const liveNode = (transport: FakeTransport, clock = new ManualClock()) =>
   new LiveNode({ transport, clock, nodeName: 'node-1' });
+
+test.each<[name: string, respond: () => unknown, expected: boolean | string]>([
+  ['exists', () => ({ metadata: { name: 'csi-1' } }), true],
+  ['does not exist', rejection(404, 'NotFound'), false],
+  ['is hidden behind the 404 of a proxy', rejection(404, ''), 'rejected by the test'],
+  ['may not be read', rejection(403, 'Forbidden'), 'rejected by the test'],
+])('a VolumeAttachment %s', async (_, respond, expected) => {
+  const transport = new FakeTransport({ send: respond });
+  const read = attachmentReader(transport)('csi-1', never);
+  if (typeof expected === 'string') await expect(read).rejects.toThrow(expected);
+  else expect(await read).toBe(expected);
+});
 
 describe('the state to confirm before a removal', () => {
   const pod = (name: string): object => ({
