@@ -25,6 +25,8 @@ export interface ImageSpace {
   readonly shares: readonly Share[];
   /** By image id. */
   readonly images: ReadonlyMap<string, ImageBytes>;
+  /** The images that dustpan alone has pinned in the runtime, by id, each with the policy for which it did. */
+  readonly ownPins: ReadonlyMap<string, string>;
   /** undefined = not recorded. */
   readonly others?: OtherBytes | undefined;
 }

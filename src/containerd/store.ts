@@ -6,11 +6,12 @@ export const gcExpire = 'containerd.io/gc.expire';
 /** The collector keeps the object. */
 export const gcRoot = 'containerd.io/gc.root';
 
-/** The labels that are read: those of the collector, of CRI and of dustpan. */
+/** The labels that are read: those of the collector, of CRI, of dustpan, and of k3s, which pins images too. */
 export const labelPrefixes: readonly string[] = [
   'containerd.io/gc.',
   'io.cri-containerd.',
   'gc.dustpan.dev/',
+  'io.cattle.k3s.',
 ];
 
 export type Labels = Readonly<Record<string, string>>;

@@ -174,14 +174,15 @@ function imageSpaceOf(content: Field): ImageSpace {
   const images = content
     .at('images')
     .list()
-    .map((one) => [one.at('id').name(), imageBytesOf(one)] as const);
+    .map((one) => [one.at('id').name(), imageBytesOf(one), optionalText(one.at('pinnedFor'))] as const);
   const idAt = (place: Field): string => {
     const image = images[place.count()];
     if (image === undefined) throw place.mustBe(`the place of one of ${images.length} images`);
     return image[0];
   };
   return {
-    images: new Map(images),
+    images: new Map(images.map(([id, bytes]) => [id, bytes])),
+    ownPins: new Map(images.flatMap(([id, , policy]) => (policy === undefined ? [] : [[id, policy]]))),
     shares: content
       .at('shares')
       .list()

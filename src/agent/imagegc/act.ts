@@ -1,3 +1,4 @@
+import type { ContainerdClient } from '../../containerd/client.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import { logStop, type StepResult, type Stop } from '../../gc/execute.ts';
@@ -11,6 +12,7 @@ import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { amountOf, amountOverLow } from './disk.ts';
 import { isDueAnyway, type Goal, type ImageGcPlan, type ImageRemoval, type SpaceUnit } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics, type Stage } from './metrics.ts';
+import type { PinChange } from './pins.ts';
 import type { RemovalResults } from './report.ts';
 import type { Relief } from '../nodepressure/facts.ts';
 
@@ -274,3 +276,33 @@ const fieldsOf = ({ target: { image }, bytes }: ImageRemoval): object => ({
   names: [...image.tags, ...image.digests].slice(0, 4),
   bytes,
 });
+
+interface PinDeps {
+  readonly containerd: Pick<ContainerdClient, 'labelImage'>;
+  readonly reporting: Reporting;
+  readonly onProgress: () => void;
+}
+
+/** Sets and removes pins, and returns the changes that were made. The first failure ends it, as the runtime may hang; the next pass goes on. */
+export async function changePins(
+  { containerd, reporting, onProgress }: PinDeps,
+  changes: readonly PinChange[],
+  signal: AbortSignal,
+): Promise<readonly PinChange[]> {
+  const made: PinChange[] = [];
+  for (const change of changes) {
+    const { kind, name: image, labels } = change;
+    try {
+      if (!(await containerd.labelImage(image, labels, signal))) continue;
+    } catch (err) {
+      signal.throwIfAborted();
+      countError(reporting, 'pins');
+      reporting.log.warn({ image, err: errorLine(err) }, 'changing the pin of an image failed');
+      break;
+    }
+    reporting.log.info({ image, change: kind }, 'changed the pin of an image');
+    made.push(change);
+    onProgress();
+  }
+  return made;
+}

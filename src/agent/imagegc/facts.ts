@@ -49,7 +49,12 @@ export interface ImageUses {
   readonly usedBy: string | undefined;
   /** `namespace/name` of a pod bound to the node, and the image reference in its spec; undefined = the pod has more images than dustpan reads. */
   readonly boundPod: { readonly pod: string; readonly image: string | undefined } | undefined;
+  /** Others than dustpan have pinned it, or it is the sandbox image. */
   readonly pinned: boolean;
+  /** The policy for which dustpan alone has pinned it in the runtime. */
+  readonly pinnedFor: string | undefined;
+  /** Whether the runtime reports that it creates sandboxes from it. */
+  readonly isSandbox: boolean;
   /** Whether it would count as the sandbox image by its name alone: the runtime does not report which image that is. */
   readonly isCalledSandbox: boolean;
   /** Pattern of the policy's keep list that matches it. */
@@ -233,11 +238,36 @@ export interface PackedBytes {
   readonly collectable: number;
 }
 
+/** Why the kubelet may remove an image that the policy keeps, the worst first. Off: the policy is in mode DryRun, or maxPinnedPercent is 0. */
+export const unpinnedReasons = [
+  'Limit',
+  'DiskUnknown',
+  'NotRead',
+  'NotContainerd',
+  'NotManaged',
+  'NotShown',
+  'Off',
+  'NotYet',
+] as const;
+
+export type UnpinnedReason = (typeof unpinnedReasons)[number];
+
+/** The images that are to be pinned in the runtime, so that the kubelet keeps them too: those of the keep list, and the sandbox image. */
+export interface PinState {
+  /** Those that the runtime shows as pinned, by whomever. */
+  readonly bound: number;
+  /** The others by the reason, the worst first. */
+  readonly unbound: readonly (CountAndBytes & { readonly reason: UnpinnedReason })[];
+  /** The images that dustpan has pinned; undefined = the runtime is not containerd, or it could not be read. */
+  readonly own: CountAndBytes | undefined;
+}
+
 /** The images in the last pass of imagegc. */
 export interface ImageInventory {
   readonly total: CountAndBytes;
   readonly inUse: CountAndBytes;
   readonly pinned: CountAndBytes;
+  readonly pins: PinState;
   readonly kept: CountAndBytes;
   readonly removable: CountAndBytes;
   /** Images that nothing uses or protects. */

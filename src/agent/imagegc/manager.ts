@@ -1,6 +1,6 @@
 import type { ImageSpace } from '../../api/image-space.ts';
 import type { NodePod } from '../../api/node-pod.ts';
-import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
+import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import type { ImageMounts } from '../../cri/image-mounts.ts';
@@ -18,11 +18,20 @@ import type { ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { momentOf, PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { RemoverContext } from '../context.ts';
-import { countError, imageFailures, recordLateImage, removeImages, type PlannedRemovals } from './act.ts';
+import {
+  changePins,
+  countError,
+  imageFailures,
+  recordLateImage,
+  removeImages,
+  type PlannedRemovals,
+} from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
-import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory } from './facts.ts';
+import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory, PinState } from './facts.ts';
 import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
+import { storedNames } from './pin-labels.ts';
+import { pinnedAfter, planPins, type StoredNames } from './pins.ts';
 import { planImageGc } from './plan.ts';
 import { imageSpace } from './space.ts';
 import {
@@ -47,7 +56,7 @@ import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
 export interface ImageGcDeps extends RemoverContext {
   readonly mounts: Pick<ImageMounts, 'read'>;
-  readonly containerd: Pick<ContainerdClient, 'read'>;
+  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage'>;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   /** The pods bound to the node; undefined = unknown. */
@@ -120,6 +129,7 @@ export class ImageGcManager {
     const { state, usedPercent, usedInodesPercent } = plan;
     this.#show(plan);
     log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
+    const pins = await this.#pin({ ...observed, governance }, plan, signal);
     const results =
       rule.kind === 'governed' ? await this.#act({ ...observed, ...rule, plan, relief }, signal) : undefined;
     const stateTrouble = await this.#writeState();
@@ -127,8 +137,9 @@ export class ImageGcManager {
     const outcome = outcomeOf(pass);
     const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, {
       now: observed.now,
-      isSpaceUnknown: observed.isSpaceUnknown,
+      isSpaceUnknown: observed.names === 'unknown',
       policy: governance.policy,
+      pins,
       matched: this.#matched,
       containers: observed.facts.containers,
       pods: observed.facts.pods,
@@ -158,15 +169,14 @@ export class ImageGcManager {
     const began = momentOf(clock);
     try {
       const facts = await this.#observe(gone, signal);
-      const read = await this.#space(facts.listed, signal);
-      const space = read === 'unknown' ? undefined : read;
+      const { space, names } = await this.#readStore(facts.listed, signal);
       const { disk, diskTrouble } = await this.#measure(rule, signal);
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
         facts: { ...facts, space, disk, failedBefore },
+        names,
         disk,
         diskTrouble,
-        isSpaceUnknown: read === 'unknown',
         now: clock.now(),
         began,
       };
@@ -217,20 +227,36 @@ export class ImageGcManager {
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
   }
 
-  /** Which bytes the images share; undefined = the runtime does not say. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */
-  async #space(
-    images: readonly RuntimeImage[],
-    signal: AbortSignal,
-  ): Promise<ImageSpace | 'unknown' | undefined> {
+  /** Which bytes the images share. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */
+  async #readStore(images: readonly RuntimeImage[], signal: AbortSignal): Promise<Stored> {
     try {
       const store = await this.#deps.containerd.read(signal);
-      return store && imageSpace(store, images, this.#deps.clock.now());
+      const space = store && imageSpace(store, images, this.#deps.clock.now());
+      return {
+        space,
+        names: store === undefined ? 'unsupported' : storedNames(store),
+      };
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('layers');
       this.#deps.log.warn({ err: errorLine(err) }, 'reading the layers of images failed');
-      return 'unknown';
+      return { space: undefined, names: 'unknown' };
     }
+  }
+
+  /** Before the removals: an image that is no longer kept loses its pin, and the next listing shows it without. */
+  async #pin(
+    { names, disk, governance }: Observed & { readonly governance: NodeGovernance },
+    plan: ImageGcPlan,
+    signal: AbortSignal,
+  ): Promise<PinState> {
+    const { own } = this.#deps;
+    const { changes, state } = planPins({ plan, names, disk, governance });
+    const made = await changePins({ ...this.#deps, reporting: this.#reporting }, changes, signal);
+    const pinned = typeof names === 'string' ? undefined : pinnedAfter(names, made, plan);
+    own.pinned.set(pinned?.count ?? 0);
+    own.pinnedBytes.set(pinned?.bytes ?? 0);
+    return { ...state, own: pinned };
   }
 
   #removed({ target: { id, name }, reason, policy }: ImageRemoval): void {
@@ -350,13 +376,16 @@ export class ImageGcManager {
 
 type Rule = NodeRule<ImageGcPolicy>;
 
-interface Observed {
+interface Stored {
+  readonly space: ImageSpace | undefined;
+  readonly names: StoredNames;
+}
+
+interface Observed extends Pick<Stored, 'names'> {
   readonly facts: ImageGcFacts;
   /** Also in `facts`. */
   readonly disk: ImageDisk | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
-  /** Which bytes the images share could not be read. */
-  readonly isSpaceUnknown: boolean;
   readonly now: Date;
   readonly began: Moment;
 }

@@ -13,12 +13,12 @@ import type { ImageGcPlan } from './facts.ts';
 export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
 
 /** Where a pass can fail, besides in a removal. */
-export type Stage = 'observe' | 'layers' | 'disk' | 'state' | 'attribution';
+export type Stage = 'observe' | 'layers' | 'pins' | 'disk' | 'state' | 'attribution';
 
 export const imageGcReasons: UnitReasons & { readonly stages: readonly Stage[] } = {
   due: imageRemoveReasons,
   kept: [...imageKeepReasons, ...nodeKeepReasons],
-  stages: ['observe', 'disk', 'state', 'attribution'],
+  stages: ['observe', 'layers', 'pins', 'disk', 'state', 'attribution'],
 };
 
 /** The reasons as values of the kubelet's label in kubelet_image_garbage_collected_total. */
@@ -42,6 +42,8 @@ export function imageGcMetrics(registry: Registry) {
       'image_garbage_collected_bytes_total',
       'Bytes freed on the image file system by removing images, measured if possible.',
     ),
+    pinned: gauge('image_pinned_images', 'Images that dustpan has pinned in the runtime for the kubelet.'),
+    pinnedBytes: gauge('image_pinned_bytes', 'Bytes of the images that dustpan has pinned in the runtime.'),
     repulled: counter(
       'image_repulled_after_gc_total',
       'Images that were pulled again within 24 hours of their removal.',

@@ -28,6 +28,7 @@ import {
   type ImageInventory,
   type ListedImage,
   type PackedBytes,
+  type PinState,
 } from './facts.ts';
 import { bytesOnDisk, freedByAll, packedOnly } from './space.ts';
 import type { ReclaimResult } from '../nodepressure/facts.ts';
@@ -219,7 +220,7 @@ export function inventoryOf(
   plan: ImageGcPlan,
   results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
-  { now, policy, matched, isSpaceUnknown = false, ...users }: InventoryFacts,
+  { now, policy, pins, matched, isSpaceUnknown = false, ...users }: InventoryFacts,
 ): ImageInventory {
   const { kept, removals, space } = plan;
   const removed = removedBy(results);
@@ -241,7 +242,8 @@ export function inventoryOf(
   return {
     total: sizeOf(images),
     inUse: sum(({ target }) => isUsed(target)),
-    pinned: sum(({ target }) => target.pinned),
+    pinned: sum(({ target }) => target.pinned || target.pinnedFor !== undefined),
+    pins,
     kept: sum(isKeptByPolicy),
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(isCollectable),
@@ -294,11 +296,12 @@ interface InventoryFacts extends ImageUsers {
   /** The bytes on the disk could not be read. */
   readonly isSpaceUnknown?: boolean;
   readonly policy: NodeGovernance['policy'];
+  readonly pins: PinState;
   /** Patterns of nodes.imageGC.remove that matched an image in an earlier pass. */
   readonly matched: ReadonlySet<string>;
 }
 
-interface RemoveFacts extends Omit<InventoryFacts, 'policy' | 'isSpaceUnknown'> {
+interface RemoveFacts extends Omit<InventoryFacts, 'policy' | 'pins' | 'isSpaceUnknown'> {
   /** The ids of the images that the pass has removed. */
   readonly removed: ReadonlySet<string>;
 }

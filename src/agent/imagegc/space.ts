@@ -3,6 +3,7 @@ import { contentNode, graphOf, imageNode, isPacked, type Graph, type Node } from
 import type { ContainerdStore } from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { sum } from '../../runtime/sum.ts';
+import { namesOf, ownPins, storedNames } from './pin-labels.ts';
 import { distinctImages } from './uses.ts';
 
 /** An image of the kubelet with all names that its removal removes. */
@@ -18,11 +19,9 @@ interface NamedImage {
  */
 export function imageSpace(store: ContainerdStore, images: readonly RuntimeImage[], now: Date): ImageSpace {
   const graph = graphOf(store, now);
-  const named = distinctImages(images).map(({ id, tags, digests }) => ({
-    id,
-    names: [id, ...tags, ...digests],
-  }));
-  return spaceOf(graph, named);
+  const distinct = distinctImages(images);
+  const named = distinct.map((image) => ({ id: image.id, names: namesOf(image) }));
+  return { ...spaceOf(graph, named), ownPins: ownPins(distinct, storedNames(store)) };
 }
 
 /** The bytes that the removal of each image frees if they are removed in this order; an image that frees nothing is missing. */
@@ -49,9 +48,9 @@ export function bytesOfImage(
 }
 
 /** The packed blobs of the images alone. */
-export const packedOnly = ({ images, shares }: ImageSpace): ImageSpace => ({
-  images,
-  shares: shares.map((share) => ({ ...share, bytes: share.packedBytes ?? 0 })),
+export const packedOnly = (space: ImageSpace): ImageSpace => ({
+  ...space,
+  shares: space.shares.map((share) => ({ ...share, bytes: share.packedBytes ?? 0 })),
 });
 
 interface Sized {
@@ -89,7 +88,7 @@ function bytesIn(
   return sumOf([...unknown, ...shares]);
 }
 
-function spaceOf(graph: Graph, images: readonly NamedImage[]): ImageSpace {
+function spaceOf(graph: Graph, images: readonly NamedImage[]): Omit<ImageSpace, 'ownPins'> {
   const names = new Set(images.flatMap((image) => image.names));
   const held = graph.held(({ kind, id }) => kind !== 'image' || !names.has(id));
   const owners = new Map<Node, string[]>();

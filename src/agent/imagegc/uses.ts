@@ -41,7 +41,8 @@ export function usesOf(
     pods = [],
     mounted = [],
     sandboxImage = '',
-  }: Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage'>,
+    space,
+  }: Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage' | 'space'>,
   { keep = [], only = [] }: Partial<Pick<ImageGcPolicy, 'keep' | 'only'>> = {},
 ): (image: RuntimeImage) => ImageUses {
   const index = imageIndex(images);
@@ -55,7 +56,13 @@ export function usesOf(
   return (image) => ({
     usedBy: usedBy.get(image.id),
     boundPod: boundPods.get(image.id),
-    pinned: image.pinned || ofSandboxes.has(image.id) || isCalledSandbox(image),
+    // What dustpan has pinned itself is kept by the policy, or by nothing.
+    pinned:
+      (image.pinned && space?.ownPins.has(image.id) !== true) ||
+      ofSandboxes.has(image.id) ||
+      isCalledSandbox(image),
+    pinnedFor: space?.ownPins.get(image.id),
+    isSandbox: ofSandboxes.has(image.id),
     isCalledSandbox: isCalledSandbox(image),
     keepPattern: keep[patternOf(image)],
     notSelected: only.length === 0 ? undefined : selectionOf(image).unmatched,

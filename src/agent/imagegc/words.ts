@@ -111,9 +111,10 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
   },
 };
 
-/** Explains the decision about one image with its values, and names the entry of the remove list that matches it. */
+/** Explains the decision about one image with its values, whether the kubelet knows of it, and names the entry of the remove list that matches it. */
 export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
-  const why = explainReason(decision, plan);
+  const reason = explainReason(decision, plan);
+  const why = { ...reason, detail: [reason.detail, ...pinText(decision)].join(' ') };
   const { requested } = decision.target;
   if (requested === undefined || decision.reason === 'RemoveListed') return why;
   const { image, unmatched } = requested;
@@ -123,6 +124,13 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
       : `does not remove it, because no entry matches its name ${unmatched}`;
   const field = [...(why.field === undefined ? [] : [why.field]), removeField(requested)].join(', ');
   return { detail: `${why.detail} The entry ${JSON.stringify(image)} of the remove list ${effect}.`, field };
+}
+
+function pinText({ reason, target: { image, pinnedFor } }: ImageDecision): readonly string[] {
+  const unbound = 'the runtime does not show it as pinned, so the kubelet may remove it.';
+  if (pinnedFor === undefined) return reason === 'KeepListed' && !image.pinned ? [`But ${unbound}`] : [];
+  const pinned = `dustpan has pinned it in the runtime for the policy ${pinnedFor}`;
+  return [image.pinned ? `${pinned}, so the kubelet keeps it.` : `${pinned}, but ${unbound}`];
 }
 
 function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {

@@ -1,10 +1,12 @@
 import type { NodePassReport } from '../../gc/pass.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
+import type { CountAndBytes } from '../imagegc/facts.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import { heldImagesText } from '../../gc/reasons/hold-words.ts';
-import { readOnlyText } from '../../gc/reasons/words.ts';
+import { counted, readOnlyText } from '../../gc/reasons/words.ts';
 import { keepListClaim } from './keep-list-risk.ts';
 
 type Stored = readonly NodeGCReportStatusCondition[];
@@ -95,7 +97,17 @@ function degradedFinding(facts: ReportFacts): Finding {
   if (governance.kind === 'keep') return keptFinding(governance);
   if (imageDisk?.capacityBytes === 0)
     return yes('InvalidDiskCapacity', 'The capacity of the image file system is 0');
-  return passesFinding(facts, governance.nodes);
+  const pinned = facts.images?.pins;
+  const limited = pinned?.unbound.find(({ reason }) => reason === 'Limit');
+  const passes = passesFinding(facts, governance.nodes);
+  return limited === undefined || passes.status === 'True' ? passes : pinLimitFinding(limited);
+}
+
+function pinLimitFinding({ count, bytes }: CountAndBytes): Finding {
+  const message =
+    `${counted(count, 'image')} of the keep list (${sizeText(bytes)}) not pinned, because pinned images would use more of the image file system ` +
+    'than maxPinnedPercent allows: the kubelet cannot remove them, and would evict pods instead';
+  return yes('PinLimit', message);
 }
 
 function keptFinding({

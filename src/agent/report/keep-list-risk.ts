@@ -1,7 +1,10 @@
 import { isSameFileSystem } from '../../api/file-system.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { DiskSpace } from '../../node/disk/filesystem.ts';
-import type { CountAndBytes } from '../imagegc/facts.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
+import { counted } from '../../gc/reasons/words.ts';
+import { sum } from '../../runtime/sum.ts';
+import type { CountAndBytes, ImageInventory, UnpinnedReason } from '../imagegc/facts.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
@@ -17,8 +20,8 @@ const safeDistancePercent = 5;
 const nearPercent = 2;
 
 /**
- * Whether the kubelet may remove images that the policy keeps: by its keep list, or because `only` selects others. The kubelet has neither. Above its high threshold it removes the least
- * recently used images, and at a disk eviction signal every unused one.
+ * Whether the kubelet may remove images that the policy keeps: by its keep list, or because `only` selects others. The kubelet has neither,
+ * but it keeps what is pinned in the runtime. Above its high threshold it removes the least recently used images, and at a disk eviction signal every unused one.
  */
 export function keepListClaim(facts: ReportFacts, before: string | undefined): Claim {
   return { type: 'KeepListAtRisk', ...find(facts, before) };
@@ -30,9 +33,44 @@ function find(facts: ReportFacts, before: string | undefined): Finding {
     return { status: 'False', reason: 'NoKeepList', message: 'No policy keeps images on this node' };
   const kept = facts.images?.kept;
   const disk = facts.imageDisk ?? facts.images?.disk;
+  const unpinned = unpinnedText(facts, policy);
+  if (unpinned === undefined) {
+    const message = 'The kubelet keeps every image on the keep list: the runtime shows it as pinned';
+    return { status: 'False', reason: 'Pinned', message };
+  }
   const risk = thresholdRisk(policy) ?? keptRisk(policy, kept, disk) ?? diskRisk(facts, disk, before);
-  return risk === undefined ? noRisk(kept, disk) : { status: 'True', ...risk };
+  if (risk === undefined) return noRisk(kept, disk);
+  return { status: 'True', reason: risk.reason, message: `${risk.message}. ${unpinned}` };
 }
+
+/** Why the kubelet may remove an image that the policy keeps; undefined = it may not: all are pinned. */
+function unpinnedText({ governance, images }: ReportFacts, { only }: ImageGcPolicy): string | undefined {
+  if (only.length > 0) return 'Images that only `only` protects are not pinned';
+  if (images === undefined || !isOfPolicy(images, governance))
+    return 'No pass under this policy has shown yet whether the images are pinned';
+  const { bound, unbound } = images.pins;
+  const [worst] = unbound;
+  if (worst !== undefined)
+    return `${counted(sum(unbound.map(({ count }) => count)), 'image')} not pinned: ${unpinnedBecause[worst.reason]}`;
+  return bound === 0 ? 'No image of the node is on the keep list' : undefined;
+}
+
+/** Whether the last pass over images was under the policy that the report names. */
+export function isOfPolicy({ unmatched }: ImageInventory, { policy }: NodeGovernance): boolean {
+  return unmatched?.policy.uid === policy?.uid && unmatched?.policy.generation === policy?.generation;
+}
+
+const unpinnedBecause: Readonly<Record<UnpinnedReason, string>> = {
+  Limit: 'more than maxPinnedPercent of the disk would be pinned',
+  DiskUnknown: 'the size of the images or of the disk is unknown',
+  NotRead: "containerd's own services could not be read, so whether they are pinned is unknown",
+  NotContainerd:
+    'the runtime is not containerd (CRI-O pins what pinned_images in its configuration names, cri-dockerd pins nothing)',
+  NotManaged: 'the CRI of containerd does not manage them',
+  NotShown: 'the runtime does not show the pins, which needs containerd 1.7.10, or 1.6.25, or later',
+  Off: 'the policy is in mode DryRun, or maxPinnedPercent is 0',
+  NotYet: 'the agent has just pinned them; its next pass shows whether the runtime does',
+};
 
 function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
   const policy = governance.kind === 'governed' ? governance.nodes.imageGC : undefined;

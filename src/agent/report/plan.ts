@@ -1,5 +1,4 @@
 import { lastOfEach } from '../containergc/report.ts';
-import type { ImageInventory } from '../imagegc/facts.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { shortQuantityText } from '../../runtime/text/size-text.ts';
 import {
@@ -19,6 +18,7 @@ import type { SignalState, PressureInventory } from '../nodepressure/facts.ts';
 import type { StorageInventory, StorageWarning } from '../localstorage/facts.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
+import { isOfPolicy } from './keep-list-risk.ts';
 
 /** Decides the status of a node's report; `fitStatus` drops what the CRD lacks. Second: the written report. */
 export function planReport(
@@ -70,20 +70,11 @@ function imagesOf({
   return {
     ...inventory,
     removable: { ...removable, size },
-    unmatched: unmatchedOf(inventory, governance),
+    pinnedByDustpan: inventory.pins.own,
+    // Indexes are those of the lists of the policy that the report names.
+    unmatched: isOfPolicy(inventory, governance) ? inventory.unmatched : undefined,
     lastRemoved,
   };
-}
-
-/** Nothing until a pass under the policy that the report names: indexes are those of its lists. */
-function unmatchedOf(
-  { unmatched }: ImageInventory,
-  { policy }: NodeGovernance,
-): NonNullable<NodeGCReportStatus['images']>['unmatched'] {
-  if (unmatched === undefined) return undefined;
-  const { uid, generation } = unmatched.policy;
-  if (uid !== policy?.uid || generation !== policy.generation) return undefined;
-  return unmatched;
 }
 
 function containersOf(

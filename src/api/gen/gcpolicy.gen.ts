@@ -343,7 +343,7 @@ export interface GCPolicySpecNodesImageGC {
    */
   maximumAgeByImage?: GCPolicySpecNodesImageGCMaximumAgeByImageItem[] | undefined;
   /**
-   * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent. For images whose pods must start without a registry.
+   * Patterns for images that the agent never removes. Default: none. In mode Enforce the agent also pins these images in containerd, up to maxPinnedPercent, so that the kubelet keeps them too. For other runtimes see kubeletHighThresholdPercent. For images whose pods must start without a registry.
    *
    * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx, but * /nginx any registry. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
@@ -362,6 +362,10 @@ export interface GCPolicySpecNodesImageGC {
    * Value of imageGCHighThresholdPercent in the configuration of the governed nodes' kubelets. Default 85. dustpan only compares it with highThresholdPercent, to warn (KeepListAtRisk) when a kubelet may remove images that keep or only protect.
    */
   kubeletHighThresholdPercent?: number | undefined;
+  /**
+   * Largest part of the image file system, in percent, for images that the agent pins in the runtime, so that the kubelet keeps them too: those of keep, and the sandbox image. Default 30. Above it, the agent pins no more: the kubelet cannot remove pinned images, so it would evict pods. 0 pins none. Pins need mode Enforce and containerd.
+   */
+  maxPinnedPercent?: number | undefined;
   /**
    * Largest number of images that one pass may remove from a node. 0 (the default) means no limit. For nodes whose disk is slow.
    */

@@ -198,10 +198,10 @@ export class NodeSnapshot {
 }
 
 /** Shares name images by their places in the list: a base that 300 images share is one line. */
-function imageSpaceJson({ images, shares }: ImageSpace): object {
+function imageSpaceJson({ images, shares, ownPins }: ImageSpace): object {
   const places = new Map([...images.keys()].map((id, place) => [id, place]));
   return {
-    images: [...images].map(([id, bytes]) => ({ id, ...bytes })),
+    images: [...images].map(([id, bytes]) => ({ id, pinnedFor: ownPins.get(id), ...bytes })),
     shares: shares.map((share) => ({ ...share, images: share.images.map((id) => places.get(id)) })),
   };
 }

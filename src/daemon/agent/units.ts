@@ -53,7 +53,7 @@ interface AgentContext {
   readonly metrics: Pick<AgentMetrics, 'units'>;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
-  readonly containerd: Pick<ContainerdClient, 'read'>;
+  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage'>;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
   readonly rights: Pick<OwnRights, 'missing'>;

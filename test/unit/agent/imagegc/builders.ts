@@ -1,7 +1,7 @@
 import type { NodePod } from '../../../../src/api/node-pod.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import type { ImageGcFacts, ImageGcPlan, PinState } from '../../../../src/agent/imagegc/facts.ts';
 import type { ImageRecord } from '../../../../src/node/disk/state-format.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import { defaultsOf, minutesAgo, noHold, now } from '../../../builders.ts';
@@ -14,6 +14,9 @@ export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => (
   hold: noHold,
   ...over,
 });
+
+/** Nothing is to be pinned, and the runtime has no pins. */
+export const noPins: PinState = { bound: 0, unbound: [], own: undefined };
 
 /** A policy with this rule governs the node; undefined = it has no rule for images. */
 export const governedBy = (imageGC: ImageGcPolicy | undefined, over: Partial<Policy> = {}): NodeGovernance =>

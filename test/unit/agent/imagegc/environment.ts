@@ -1,7 +1,9 @@
 import type { ImageInventory } from '../../../../src/agent/imagegc/facts.ts';
 import type { LastRemoved, NodePassReport } from '../../../../src/gc/pass.ts';
 import type { NodePod } from '../../../../src/api/node-pod.ts';
-import type { ContainerdStore } from '../../../../src/containerd/store.ts';
+import { namesOf } from '../../../../src/agent/imagegc/pin-labels.ts';
+import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import type { ContainerdStore, Labels, NamespaceStore } from '../../../../src/containerd/store.ts';
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
@@ -79,6 +81,8 @@ export class Node {
   diskError: Error | undefined;
   /** What containerd keeps; undefined = the runtime is another one. */
   store: () => Promise<ContainerdStore | undefined> = () => Promise.resolve(undefined);
+  /** Sets labels of a name; by default it has none that exists. */
+  labelImage: (name: string, labels: Labels) => Promise<boolean> = () => Promise.resolve(false);
   #manager: ImageGcManager;
 
   constructor() {
@@ -193,7 +197,7 @@ export class Node {
       },
       disk: () =>
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
-      containerd: { read: () => this.store() },
+      containerd: { read: () => this.store(), labelImage: (name, labels) => this.labelImage(name, labels) },
       pods: () => this.pods,
       governance: () => this.governance,
       live: { confirm: () => this.#confirm(), podState: () => Promise.resolve('unknown') },
@@ -217,3 +221,42 @@ function startedMetrics(registry: Registry): UnitMetrics {
   startMetrics(metrics, 'imagegc', imageGcReasons);
   return metrics;
 }
+
+/** What containerd keeps of the images of a node: names alone. Its CRI shows an image as pinned if a name has the label. */
+export class FakeStore {
+  readonly labels = new Map<string, Labels>();
+  readonly #node: Node;
+
+  constructor(node: Node) {
+    this.#node = node;
+    node.store = () => Promise.resolve(new Map([['k8s.io', { ...noStore, ...this.#stored() }]]));
+    node.labelImage = (name, labels) => {
+      this.labels.set(name, without({ ...this.labels.get(name), ...labels }));
+      const { runtime } = node;
+      const isPinned = (one: RuntimeImage): boolean => namesOf(one).some((of) => this.pinned.includes(of));
+      runtime.images = runtime.images.map((one) => ({ ...one, pinned: isPinned(one) }));
+      return Promise.resolve(true);
+    };
+  }
+
+  get pinned(): readonly string[] {
+    return [...this.labels]
+      .flatMap(([name, labels]) => ('io.cri-containerd.pinned' in labels ? [name] : []))
+      .sort();
+  }
+
+  #stored(): Pick<NamespaceStore, 'images' | 'blobs'> {
+    const { images } = this.#node.runtime;
+    const managed = { 'io.cri-containerd.image': 'managed' };
+    const names = images.flatMap((one) => namesOf(one).map((name) => ({ name, target: one.id })));
+    return {
+      images: names.map((one) => ({ ...one, labels: { ...managed, ...this.labels.get(one.name) } })),
+      blobs: images.map(({ id, sizeBytes }) => ({ digest: id, sizeBytes: 2 * sizeBytes, labels: {} })),
+    };
+  }
+}
+
+const noStore = { snapshots: [], leases: [], containers: [], sandboxes: [], ingests: [] };
+
+const without = (labels: Labels): Labels =>
+  Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));

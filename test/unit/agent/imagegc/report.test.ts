@@ -7,7 +7,7 @@ import type { NodePod } from '../../../../src/api/node-pod.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
-import { facts, governedBy, imageRule, nodePod } from './builders.ts';
+import { facts, governedBy, imageRule, nodePod, noPins } from './builders.ts';
 
 const given = { governance: governedBy(imageRule()), now };
 const disk = { capacityBytes: 10_000, availableBytes: 1_000 };
@@ -122,7 +122,7 @@ test('an Event about a full disk has its usage as far as it is known', () => {
     { images: [a], bytes: 500, heldBy: 'lease l' },
   ];
   const bytes = { unique: 500, shared: 3000, packed: 0, inexactBecause: undefined };
-  const space = { shares, images: new Map([a, b].map((id) => [id, bytes])) };
+  const space = { shares, images: new Map([a, b].map((id) => [id, bytes])), ownPins: new Map() };
   const { kept: shared } = planOf({ space, pods: undefined });
   expect(noteOf({ kept: shared, space })).toContain('images PodsUnknown 3.42 KiB (2),');
   expect(noteOf({ kept: shared, space })).toContain('rest 5.37 KiB');
@@ -136,7 +136,8 @@ test('the remove list counts the images that are left of each entry that has not
   });
   const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
   const listOf = (done: RemovalResults | undefined) =>
-    inventoryOf(made, done, undefined, { ...given, now, policy: undefined, matched: new Set() }).removeList;
+    inventoryOf(made, done, undefined, { ...given, now, policy: undefined, matched: new Set(), pins: noPins })
+      .removeList;
   expect(listOf(undefined)).toEqual([
     { image: 'a', matched: true, inUse: 1, kept: 1, untagged: 0 },
     { image: 'b', matched: true, inUse: 0, kept: 1, untagged: 0 },
@@ -151,8 +152,13 @@ test('the remove list counts the images that are left of each entry that has not
     untagged: 0,
   });
   expect(
-    inventoryOf(plan, undefined, undefined, { ...given, now, policy: undefined, matched: new Set() })
-      .removeList,
+    inventoryOf(plan, undefined, undefined, {
+      ...given,
+      now,
+      policy: undefined,
+      matched: new Set(),
+      pins: noPins,
+    }).removeList,
   ).toBeUndefined();
 });
 
@@ -170,7 +176,7 @@ test('the entries that match no image of the node, before the removals of the pa
   const made = planImageGc(given, { governance, now });
   const done = results({ removed: made.removals });
   const unmatchedOf = (by: ImageGcPlan) =>
-    inventoryOf(by, done, undefined, { ...given, now, policy, matched: new Set() }).unmatched;
+    inventoryOf(by, done, undefined, { ...given, now, policy, matched: new Set(), pins: noPins }).unmatched;
   expect(done.removed.map(({ target }) => target.name)).toEqual(['docker.io/library/c:latest']);
   expect(unmatchedOf(made)).toEqual({
     policy: { uid: 'uid-default', generation: 1 },
@@ -224,6 +230,7 @@ describe('an image that has lost its tag', () => {
       now,
       policy: undefined,
       matched: new Set(),
+      pins: noPins,
     });
     expect(removeList).toMatchObject([{ image: pattern, ...expected }]);
   });

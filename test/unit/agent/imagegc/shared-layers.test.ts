@@ -13,6 +13,7 @@ const share = (images: string, bytes: number, heldBy?: string): Share => ({
 
 const spaceOf = (...shares: readonly Share[]) => ({
   shares,
+  ownPins: new Map<string, string>(),
   images: new Map(
     ['a', 'b', 'c'].map((name) => {
       const of = shares.filter(({ images }) => images.includes(`sha256:${name}`));
@@ -38,7 +39,7 @@ test.each([
   },
   {
     name: 'an image that was pulled after the read counts with the size that the runtime reports',
-    space: { shares: [share('b', 500)], images: new Map() },
+    space: { shares: [share('b', 500)], images: new Map(), ownPins: new Map() },
     expected: { a: 500, b: 500 },
   },
   { name: 'without knowledge of layers, all do', space: undefined, expected: { a: 500, b: 500 } },

@@ -106,12 +106,16 @@ describe('bytes of images', () => {
   });
 
   test('the packed blobs alone; of a recorded space they may be unknown, and count as none', () => {
-    const { shares, images: known } = spaceIn();
-    expect(packedOnly({ shares, images: known }).shares.map(({ bytes }) => bytes / block)).toEqual(
+    const space = spaceIn();
+    expect(packedOnly(space).shares.map(({ bytes }) => bytes / block)).toEqual(
       expect.arrayContaining([111, 500, 20]),
     );
     const recorded = { images: ['a'], bytes: 9, heldBy: undefined };
-    expect(packedOnly({ shares: [recorded], images: known }).shares).toEqual([{ ...recorded, bytes: 0 }]);
+    expect(packedOnly({ ...space, shares: [recorded] }).shares).toEqual([{ ...recorded, bytes: 0 }]);
+  });
+
+  test('a containerd that no kubelet has used yet has nothing', () => {
+    expect(imageSpace(new Map(), images, now)).toMatchObject({ images: new Map(), ownPins: new Map() });
   });
 
   test('an image that containerd does not have has no bytes: they are not known', () => {

@@ -20,6 +20,7 @@ import { defaultsOf, minutesAgo, noHold, now } from '../../../builders.ts';
 import { schemaChecker } from '../../../sandbox/api/schema.ts';
 import { nodeGcReportCrd } from '../../api/crd.ts';
 import { governedNode } from '../builders.ts';
+import { noPins } from '../imagegc/builders.ts';
 import type { StorageWarning } from '../../../../src/agent/localstorage/facts.ts';
 
 export const gib = 1024 ** 3;
@@ -66,7 +67,7 @@ export const disk = (usedGib: number, over: Partial<MountedImageDisk> = {}): Mou
 const some = (count: number): { count: number; bytes: number } => ({ count, bytes: count * gib });
 
 export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
-  ...{ total: some(10), inUse: some(5), pinned: some(1), kept: some(2), removable: some(2) },
+  ...{ total: some(10), inUse: some(5), pinned: some(1), pins: noPins, kept: some(2), removable: some(2) },
   ...{ collectable: some(3), listed: [], packed: 'unsupported', disk: undefined, offenders: [] },
   ...over,
 });

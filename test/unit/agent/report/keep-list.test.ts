@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { ImageInventory, PinState, UnpinnedReason } from '../../../../src/agent/imagegc/facts.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now } from '../../../builders.ts';
+import { noPins } from '../imagegc/builders.ts';
 import { disk, facts, gib, governed, images } from './builders.ts';
 
 const keepListAtRisk = (over: Partial<ReportFacts>, before?: NodeGCReportStatus) =>
@@ -68,4 +70,59 @@ test('a disk that was near stays at risk until it is twice as far away', () => {
   const before = planReport(facts({ imageDisk: disk(84) }), undefined, now);
   expect(stateOf({ imageDisk: disk(82) }, before)).toBe(near);
   expect(stateOf({ imageDisk: disk(81) }, before)).toBe(ahead);
+});
+
+describe('images that are pinned', () => {
+  const { policy } = governed();
+  const unmatched = {
+    policy: { uid: policy.uid, generation: policy.generation },
+    ...{ keep: [], only: [], maximumAgeByImage: [] },
+  };
+  const pinned = (pins: Partial<PinState>, over: Partial<ImageInventory> = {}): Partial<ReportFacts> => ({
+    governance: governed({ kubeletHighThresholdPercent: 85 }),
+    images: images({ pins: { ...noPins, ...pins }, unmatched, ...over }),
+  });
+  const unbound = (reason: UnpinnedReason, count = 1) => ({ reason, count, bytes: gib });
+
+  test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
+    ['all are', pinned({ bound: 2 }), 'False Pinned'],
+    ['no image is on the list', pinned({}), tooHigh],
+    ['one is not', pinned({ bound: 2, unbound: [unbound('NotShown')] }), tooHigh],
+    [
+      'the last pass was under other rules',
+      pinned(
+        { bound: 2 },
+        { unmatched: { ...unmatched, policy: { uid: unmatched.policy.uid, generation: 99 } } },
+      ),
+      tooHigh,
+    ],
+    [
+      'only `only` protects others',
+      { ...pinned({ bound: 2 }), governance: governed({ only: ['ci/*'], kubeletHighThresholdPercent: 85 }) },
+      tooHigh,
+    ],
+    ['dustpan is ahead of the kubelet', { ...pinned({}), governance: governed() }, ahead],
+  ])('KeepListAtRisk: %s', (_, over, expected) => {
+    expect(stateOf(over)).toBe(expected);
+  });
+
+  test.each<[UnpinnedReason, because: string]>([
+    ['Limit', 'more than maxPinnedPercent'],
+    ['NotRead', 'could not be read'],
+    ['NotContainerd', 'not containerd'],
+    ['NotShown', '1.7.10'],
+  ])('the message says why: %s', (reason, because) => {
+    const { message } = keepListAtRisk(pinned({ unbound: [unbound(reason, 2), unbound('NotYet')] })) ?? {};
+    expect(message).toContain('3 images not pinned: ');
+    expect(message).toContain(because);
+  });
+
+  test('Degraded says that the limit is reached, and what the kubelet would do', () => {
+    const { conditions } = planReport(facts(pinned({ unbound: [unbound('Limit', 2)] })), undefined, now);
+    const degraded = conditions?.find(({ type }) => type === 'Degraded');
+    expect(degraded).toMatchObject({ status: 'True', reason: 'PinLimit' });
+    expect(degraded?.message).toMatch(
+      /^2 images of the keep list \(1.00 GiB\) .* maxPinnedPercent .* evict pods/,
+    );
+  });
 });

@@ -162,7 +162,8 @@ test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], w
 });
 
 test('writes which bytes the images share, as its reader reads them', async () => {
-  const name = { name: 'sha256:a', target: 'blob', labels: {} };
+  const labels = { 'io.cri-containerd.pinned': 'pinned', 'gc.dustpan.dev/pinned': 'nodes' };
+  const name = { name: 'sha256:a', target: 'blob', labels };
   const stored = { images: [name], snapshots: [], leases: [], containers: [], sandboxes: [], ingests: [] };
   const blobs = [{ digest: 'blob', sizeBytes: 1, labels: {} }];
   const store = new Map([
@@ -173,9 +174,10 @@ test('writes which bytes the images share, as its reader reads them', async () =
   const files = await taken({ containerd: { read: () => Promise.resolve(store) } });
   const source = { name: 'node-1', pods: [], needsUsage: false };
   const content = new Field('a.json', '', { imagespace: files['imagespace.json'] });
-  const { images, shares } = imageSpace(store, runtime.images, new Date());
+  const { images, shares, ownPins } = imageSpace(store, runtime.images, new Date());
+  expect(ownPins).toEqual(new Map([['sha256:a', 'nodes']]));
   const written = shares.map((share) => ({ ...share, packedBytes: undefined }));
-  expect(nodeFolderIn(content, source).part.space).toEqual({ images, shares: written });
+  expect(nodeFolderIn(content, source).part.space).toEqual({ images, ownPins, shares: written });
   const wrong = new Field('a.json', '', { imagespace: { images: [], shares: [{ images: [0], bytes: 1 }] } });
   expect(() => nodeFolderIn(wrong, source)).toThrow(/must be the place of one of 0 images, is 0/);
 });

@@ -51,6 +51,12 @@ const short = (signal: DiskSignal, part: NodePart = partWith(), rule: Partial<Im
   };
 };
 
+const pinnedBy = (policy: string, pinned: boolean): NodePart =>
+  partWith({
+    images: [image('x', { pinned })],
+    space: { shares: [], images: new Map(), ownPins: new Map([['sha256:x', policy]]) },
+  });
+
 const madeFrom = (id: string, over: Parameters<typeof container>[1]): Facts =>
   on({ containers: [container(id, { pod: 'web', ...over })] });
 
@@ -99,7 +105,11 @@ const planned: Cases<
   NotSelected: {
     'another name': governed({ only: ['registry.example.com/ci/*'] }),
   },
-  KeepListed: { 'by the second pattern': governed({ keep: ['a', 'x:*'] }) },
+  KeepListed: {
+    'by the second pattern': governed({ keep: ['a', 'x:*'] }),
+    'pinned by dustpan': governed({ keep: ['x'] }, pinnedBy('nodes', true)),
+    'pinned by dustpan, which the runtime does not show': governed({ keep: ['x'] }, pinnedBy('nodes', false)),
+  },
   TooYoung: {
     'the age of all': governed({ minimumAgeMs: 90_000_000 }),
   },

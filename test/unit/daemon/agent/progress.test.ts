@@ -33,7 +33,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
     log: silentLogger,
     recorder: new FakeRecorder(),
     runtime,
-    containerd: { read: () => Promise.resolve(undefined) },
+    containerd: { read: () => Promise.resolve(undefined), labelImage: () => Promise.resolve(false) },
     state: new StateDirectory(nowhere, silentLogger),
     runtimeWatch: { version: undefined, trouble: undefined },
     caches: {

@@ -1,0 +1,42 @@
+import { kubernetesNamespace, type ContainerdStore, type ImageName } from '../../containerd/store.ts';
+import type { RuntimeImage } from '../../cri/runtime.ts';
+
+/** The label of a name by which CRI, and so the kubelet, keeps its image. */
+export const pinLabel = 'io.cri-containerd.pinned';
+/** Beside it, where dustpan has set it; its value is the name of the policy. */
+export const ownLabel = 'gc.dustpan.dev/pinned';
+/** k3s sets it beside the label of CRI. */
+const k3sLabel = 'io.cattle.k3s.pinned';
+/** CRI sets it on the names that it knows. */
+const managedLabel = 'io.cri-containerd.image';
+
+/** Whether dustpan has pinned the name, also where k3s has done so afterwards. */
+export const isOwn = ({ labels }: ImageName): boolean => ownLabel in labels;
+
+/** Whether somebody else has pinned it, also beside dustpan: the label of CRI is no longer dustpan's to remove. */
+export const isOfOthers = ({ labels }: ImageName): boolean =>
+  pinLabel in labels && (!(ownLabel in labels) || k3sLabel in labels);
+
+export const isManaged = ({ labels }: ImageName): boolean => managedLabel in labels;
+
+/** The names of the kubelet's images. */
+export const storedNames = (store: ContainerdStore): readonly ImageName[] =>
+  store.get(kubernetesNamespace)?.images ?? [];
+
+/** The names that containerd has of an image: its id is one of them. */
+export const namesOf = ({ id, tags, digests }: RuntimeImage): readonly string[] => [id, ...tags, ...digests];
+
+/** The images that dustpan alone has pinned, each with the policy for which it did. */
+export function ownPins(
+  images: readonly RuntimeImage[],
+  names: readonly ImageName[],
+): ReadonlyMap<string, string> {
+  const byName = new Map(names.map((one) => [one.name, one]));
+  const pins = new Map<string, string>();
+  for (const image of images) {
+    const named = namesOf(image).flatMap((name) => byName.get(name) ?? []);
+    const [policy] = named.flatMap(({ labels }) => labels[ownLabel] ?? []);
+    if (policy !== undefined && !named.some(isOfOthers)) pins.set(image.id, policy);
+  }
+  return pins;
+}
