@@ -74,7 +74,7 @@ const unitEdges = {
   'agent/imagegc': ['nodepressure'],
   'agent/containergc': ['nodepressure'],
   'agent/usage': ['localstorage', 'imagegc', 'containergc'],
-  'agent/report': ['localstorage', 'nodepressure', 'imagegc', 'containergc'],
+  'agent/report': ['localstorage', 'nodepressure', 'imagegc', 'containergc', 'leftovers'],
   'controllers/eviction': ['localstorage', 'nodepressure'],
 };
 

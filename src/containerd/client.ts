@@ -100,6 +100,21 @@ export class ContainerdClient {
     return this.#change([leases, leases.methods.delete], { id, sync: true }, signal);
   }
 
+  /** The bytes of writable snapshots of the kubelet's namespace, for which containerd reads all of their files; those of which it cannot say are missing. */
+  async measure(listed: readonly Snapshot[], signal: AbortSignal): Promise<ReadonlyMap<Snapshot, number>> {
+    const calls = new Calls(
+      this.#connection,
+      { deadlineMs: this.#deadlineMs, namespace: kubernetesNamespace },
+      signal,
+    );
+    const sizes = new Map<Snapshot, number>();
+    for (const one of listed) {
+      const sizeBytes = await usageOf(calls, one.snapshotter, one.name);
+      if (sizeBytes !== 'unknown') sizes.set(one, sizeBytes);
+    }
+    return sizes;
+  }
+
   /** Deletes what nothing refers to: containerd's collector does not run by time, but after a lease is deleted. */
   async collect(signal: AbortSignal): Promise<void> {
     const id = `dustpan-collect-${randomUUID()}`;
@@ -327,9 +342,10 @@ const toIngest = ({ ref, startedAt, updatedAt, offset, total, expected }: Status
   expectedDigest: expected,
 });
 
-const toBlob = ({ digest, size, labels }: BlobInfo): Blob => ({
+const toBlob = ({ digest, size, createdAt, labels }: BlobInfo): Blob => ({
   digest,
   sizeBytes: size,
+  createdAtSeconds: secondsOf(createdAt),
   labels: knownLabels(labels),
 });
 

@@ -71,11 +71,12 @@ export class Graph {
           const node = resourceNode(resource.type, resource.id);
           this.roots.push({ kind: 'lease', id, node, isFlat: gcFlat in labels });
         }
+    const leased = leasedNodes(stored);
     for (const { ref, receivedBytes, expectedDigest } of stored.ingests) {
       const node = ingestNode(ref);
       this.bytes.set(node, onDisk(receivedBytes));
       this.#link(node, contentNode(expectedDigest));
-      this.roots.push({ kind: 'download', id: ref, node, isFlat: false });
+      if (!leased.has(node)) this.roots.push({ kind: 'download', id: ref, node, isFlat: false });
     }
     for (const { name, target, labels } of stored.images) {
       const node = imageNode(name);
@@ -177,6 +178,10 @@ export function graphOf(store: ContainerdStore, now: Date): Graph {
   }
   return graph;
 }
+
+/** Everything that a lease lists, expired or not. */
+export const leasedNodes = ({ leases }: NamespaceStore): ReadonlySet<Node> =>
+  new Set(leases.flatMap(({ resources }) => resources.map(({ type, id }) => resourceNode(type, id))));
 
 /** As containerd, takes no notice of a value that is no time. */
 export const isExpired = (labels: Labels, nowMs: number): boolean =>

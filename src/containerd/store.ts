@@ -6,9 +6,10 @@ export const gcExpire = 'containerd.io/gc.expire';
 /** The collector keeps the object. */
 export const gcRoot = 'containerd.io/gc.root';
 
-/** The labels that are read: those of the collector, of CRI, of dustpan, and of k3s, which pins images too. */
+/** The labels that are read: those of the collector, of downloads, of CRI, of dustpan, and of k3s, which pins images too. */
 export const labelPrefixes: readonly string[] = [
   'containerd.io/gc.',
+  'containerd.io/distribution.source.',
   'io.cri-containerd.',
   'gc.dustpan.dev/',
   'io.cattle.k3s.',
@@ -28,6 +29,7 @@ export interface ImageName {
 export interface Blob {
   readonly digest: string;
   readonly sizeBytes: number;
+  readonly createdAtSeconds: number;
   readonly labels: Labels;
 }
 

@@ -8,7 +8,6 @@ import {
   toContainerStatus,
   toFileSystems,
   toImage,
-  toLayers,
   toSandbox,
   toSandboxImage,
   toSandboxStatus,
@@ -116,11 +115,6 @@ class CriClient implements ContainerRuntime {
       { image: imageSpec(reference), verbose: false },
       signal,
     );
-  }
-
-  imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
-    const request = { image: imageSpec(id), verbose: true };
-    return this.#find([images, images.methods.imageStatus, toLayers], request, signal);
   }
 
   removeImage(id: string, signal: AbortSignal): Promise<void> {

@@ -42,13 +42,6 @@ export function toImage(image: wire.Image): RuntimeImage {
 /** Docker writes `<none>` for a name, tag or digest that an image does not have. */
 const isKnown = (name: string): boolean => !name.includes('<none>');
 
-/** The diff IDs of an image's layers, from the JSON that containerd and CRI-O return in `info`; undefined if they do not. */
-export function toLayers({ info }: wire.ImageStatusResponse): readonly string[] | undefined {
-  const rootfs = fieldOf(fieldOf(parsed(info['info']), 'imageSpec'), 'rootfs');
-  const layers = fieldOf(rootfs, 'diff_ids');
-  return Array.isArray(layers) && layers.every(isDigest) ? layers : undefined;
-}
-
 /** The runtime reports that it is not ready; the message is its reason. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';
@@ -77,9 +70,6 @@ function parsed(text: string | undefined): unknown {
 
 const fieldOf = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-
-const isDigest = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-z0-9]+:[0-9a-f]{32,}$/.test(value);
 
 /** Only keys that a rule reads or a snapshot shows: a sandbox has all labels and annotations of its pod, up to 256 KB. */
 const keptLabels = picked([

@@ -104,8 +104,6 @@ export interface ContainerRuntime {
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]>;
   /** undefined = no such image. */
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined>;
-  /** Diff IDs of its layers, lowest first; undefined = not reported, or no such image. */
-  imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined>;
   /** Removes an image with all its names. containerd removes it even if a container uses it; CRI-O refuses. */
   removeImage(id: string, signal: AbortSignal): Promise<void>;
   /** containerd measures every ten seconds, so this does not show the space that a removal freed. */

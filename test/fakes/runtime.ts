@@ -86,8 +86,6 @@ export class FakeRuntime implements ContainerRuntime {
   /** That its sandboxes are made from, as far as it reports that. */
   pauseImage: string | undefined;
   filesystems: RuntimeFileSystems = { images: [], containers: [] };
-  /** Diff IDs by image id; unknown for other images. */
-  readonly layers = new Map<string, readonly string[]>();
   /** Fields that containerStatus adds to those of the list. */
   readonly statuses = new Map<string, Partial<RuntimeContainerStatus>>();
   /** `listImages`, `removeImage sha256:a`, …; failed calls too. */
@@ -152,11 +150,6 @@ export class FakeRuntime implements ContainerRuntime {
   async imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined> {
     await this.#called('imageStatus', reference, signal);
     return this.images.find(({ id, tags, digests }) => [id, ...tags, ...digests].includes(reference));
-  }
-
-  async imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
-    await this.#called('imageLayers', id, signal);
-    return this.images.some((one) => one.id === id) ? this.layers.get(id) : undefined;
   }
 
   /** An artifact of CRI-O is found only by its names. */

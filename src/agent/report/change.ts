@@ -76,6 +76,7 @@ function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus
 /** Every number of the inventories by its path. */
 function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
   const { imageFileSystem, sandboxes, logs, orphans } = status;
+  const leftovers = { ...status.leftovers, largest: undefined };
   // Indexes are no amounts: a change of them waits for the next write.
   const images = { ...status.images, unmatched: undefined };
   // Not the sizes of removed objects: `workOf` counts removals.
@@ -86,7 +87,15 @@ function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
     else if (typeof value === 'object' && value !== null)
       for (const [key, inner] of Object.entries(value)) collect(`${path}.${key}`, inner);
   };
-  collect('', { imageFileSystem, images, containers: { total, removable }, sandboxes, logs, orphans });
+  collect('', {
+    imageFileSystem,
+    images,
+    containers: { total, removable },
+    sandboxes,
+    logs,
+    orphans,
+    leftovers,
+  });
   return found;
 }
 

@@ -1,22 +1,14 @@
-import { counted } from '../../gc/reasons/words.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import type { OrphanCount } from '../containergc/facts.ts';
-import type { ReportFacts } from './facts.ts';
-
-/** Orphaned resources of the last searches. */
-export type OrphanFacts = Pick<ReportFacts, 'orphans' | 'snapshots'>;
+import type { OrphanCount, OrphanInventory } from '../containergc/facts.ts';
 
 export type OrphanCounts = Readonly<Record<string, number>>;
 
-/**
- * The counts that the next Event is compared with, and whether an Event is due: more of a kind than at the last one, or the first snapshots. More
- * snapshots are none: others that use the same containerd make them all the time.
- */
+/** The counts that the next Event is compared with, and whether an Event is due: more of a kind than at the last one. */
 export function planOrphanEvent(
   announced: OrphanCounts,
-  { orphans, snapshots }: OrphanFacts,
+  orphans: OrphanInventory | undefined,
 ): { readonly isDue: boolean; readonly announced: OrphanCounts } {
   const now: OrphanCounts = {
     ...announced,
@@ -25,7 +17,6 @@ export function planOrphanEvent(
         found === undefined ? [] : [[place, found.count]],
       ),
     ),
-    ...(snapshots && { snapshots: Math.min(snapshots.count, 1) }),
   };
   return {
     isDue: Object.entries(now).some(([kind, value]) => value > (announced[kind] ?? 0)),
@@ -37,13 +28,12 @@ export function planOrphanEvent(
 const maxNamed = 2;
 
 /** One Event on the Node about everything that deleted pods have left there. */
-export function orphansFound(node: ObjectRef, { orphans, snapshots }: OrphanFacts): EventSpec {
+export function orphansFound(node: ObjectRef, orphans: OrphanInventory | undefined): EventSpec {
   const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
   const parts = [
     ...partOf(podDirectories, (count) => (count === 1 ? 'pod directory' : 'pod directories')),
     ...partOf(podCgroups, (count) => (count === 1 ? 'pod control group' : 'pod control groups')),
     ...partOf(logDirectories, (count) => (count === 1 ? 'log directory' : 'log directories')),
-    ...(snapshots === undefined || snapshots.count === 0 ? [] : [counted(snapshots.count, 'snapshot')]),
   ];
   return {
     regarding: node,

@@ -3,9 +3,9 @@ import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { LastRemoved, NodePassReport } from '../../gc/pass.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
 import type { ContainerInventory, OrphanInventory } from '../containergc/facts.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
+import type { LeftoverInventory, UnknownLeftovers } from '../leftovers/facts.ts';
 import type { PressureInventory } from '../nodepressure/facts.ts';
 import type { StorageInventory } from '../localstorage/facts.ts';
 
@@ -26,6 +26,7 @@ export interface KnownFacts {
   readonly storage: StorageInventory | undefined;
   readonly pressure: PressureInventory | undefined;
   readonly usage: NodeGCReportStatusUsage | undefined;
+  readonly leftovers: LeftoverInventory | UnknownLeftovers | undefined;
   readonly lastRemoved: LastRemoved;
 }
 
@@ -36,7 +37,6 @@ export interface ReportFacts extends KnownFacts {
   /** As the agent before this one reported them. */
   readonly earlierUnits: readonly NodeGCReportStatusUnit[];
   readonly orphans: OrphanInventory | undefined;
-  readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;
   /** The disk of the kubelet's root directory. */
   readonly nodeDisk: FileSystemStats | undefined;

@@ -3,7 +3,6 @@ import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots.ts';
 import { Changed } from '../../gc/changed.ts';
 import type { NodeUnit } from '../../gc/decision.ts';
 import type { NodePassReport } from '../../gc/pass.ts';
@@ -15,7 +14,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { OrphanInventory } from '../containergc/facts.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
 import type { KnownFacts, ReportFacts, ReportTrouble, RuntimeTrouble, UnitPasses } from './facts.ts';
-import { orphansFound, planOrphanEvent, type OrphanCounts, type OrphanFacts } from './events.ts';
+import { orphansFound, planOrphanEvent, type OrphanCounts } from './events.ts';
 import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
 
@@ -32,7 +31,6 @@ export interface ReportDeps {
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
-  readonly snapshots: Pick<SnapshotFinder, 'find'>;
   readonly reports: Pick<NodeReports, 'read' | 'write'>;
   readonly recorder: Recorder;
   readonly metrics: ReportMetrics;
@@ -42,8 +40,6 @@ export interface ReportDeps {
   readonly log: Logger;
 }
 
-/** Snapshots without an owner change seldom. */
-const snapshotsEveryMs = 10 * 60_000;
 /** The report needs the disks only for the kubelet's eviction signals. */
 const disksEveryMs = 30_000;
 
@@ -56,7 +52,6 @@ export class ReportManager {
   #earlierUnits: ReportFacts['earlierUnits'] | undefined;
   #disks: Disks | undefined;
   #orphans: OrphanInventory | undefined;
-  #snapshots: Snapshots | undefined;
   #announced: OrphanCounts = {};
   #written: { readonly nodeUid: string; readonly status: NodeGCReportStatus | undefined } | undefined;
   #jitter: number;
@@ -116,13 +111,11 @@ export class ReportManager {
 
   async #observe(signal: AbortSignal): Promise<ReportFacts> {
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
-    const { orphans, snapshots } = await this.#findOrphans(signal);
     return {
       ...this.#deps.known(),
       imageDisk,
       nodeDisk,
-      orphans,
-      snapshots,
+      orphans: this.#findOrphans(),
       startedAt: this.#startedAt,
       passes: [...this.#passes.values()],
       earlierUnits: this.#earlierUnits ?? [],
@@ -170,45 +163,18 @@ export class ReportManager {
     return this.#disks;
   }
 
-  /** The orphaned resources of the last pass that searched them. */
-  async #findOrphans(signal: AbortSignal): Promise<OrphanFacts> {
-    const { known, metrics } = this.#deps;
+  /** The orphaned resources of the last pass that searched them; one Event when there is more than at the last one. */
+  #findOrphans(): OrphanInventory | undefined {
+    const { known, metrics, node, recorder } = this.#deps;
     this.#orphans = known().containers?.orphans ?? this.#orphans;
-    const found = { orphans: this.#orphans, snapshots: await this.#findSnapshots(signal) };
-    showOrphans(metrics, found);
-    this.#announce(found);
-    return found;
-  }
-
-  /** A failed search costs a warning, not the report. */
-  async #findSnapshots(signal: AbortSignal): Promise<SnapshotsFound | undefined> {
-    const { clock, snapshots, log } = this.#deps;
-    const atMs = clock.monotonicMs();
-    if (this.#snapshots === undefined || atMs - this.#snapshots.atMs >= snapshotsEveryMs) {
-      const found = await snapshots.find(signal).catch((err: unknown) => {
-        signal.throwIfAborted();
-        log.warn({ err }, 'searching orphaned snapshots failed');
-        return undefined;
-      });
-      this.#snapshots = { found, atMs };
-    }
-    return this.#snapshots.found;
-  }
-
-  /** One Event when there is more than at the last one. */
-  #announce(found: OrphanFacts): void {
-    const { node, recorder } = this.#deps;
+    showOrphans(metrics, this.#orphans);
     const { name, uid } = node() ?? {};
-    const { isDue, announced } = planOrphanEvent(this.#announced, found);
+    const { isDue, announced } = planOrphanEvent(this.#announced, this.#orphans);
     this.#announced = announced;
     if (isDue && name !== undefined && uid !== undefined)
-      recorder.record(orphansFound(nodeRef({ name, uid }), found));
+      recorder.record(orphansFound(nodeRef({ name, uid }), this.#orphans));
+    return this.#orphans;
   }
-}
-
-interface Snapshots {
-  readonly found: SnapshotsFound | undefined;
-  readonly atMs: number;
 }
 
 interface Disks {

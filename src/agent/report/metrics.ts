@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
-import type { OrphanFacts } from './events.ts';
+import type { OrphanInventory } from '../containergc/facts.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;
 
@@ -17,12 +17,12 @@ export function reportMetrics(registry: Registry) {
   return {
     orphans: gauge(
       'node_orphans',
-      'Orphaned resources, by kind: of pods that neither the API server nor the container runtime lists, and snapshots without an owner. With nodes.orphans in a policy the agent removes directories and control groups.',
+      'Orphaned resources of pods that neither the API server nor the container runtime lists, by kind. With nodes.orphans in a policy the agent removes directories and control groups.',
       'kind',
     ),
     orphanBytes: gauge(
       'node_orphan_bytes',
-      'Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. No series for snapshots, whose size is unknown.',
+      'Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them.',
       'kind',
     ),
     keepListAtRisk: gauge(
@@ -42,10 +42,9 @@ export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCRe
 }
 
 /** Shows orphaned resources; a kind that cannot be counted has no series. */
-export function showOrphans(metrics: ReportMetrics, { orphans, snapshots }: OrphanFacts): void {
+export function showOrphans(metrics: ReportMetrics, orphans: OrphanInventory | undefined): void {
   metrics.orphans.reset();
   metrics.orphanBytes.reset();
-  if (snapshots !== undefined) metrics.orphans.set({ kind: 'Snapshot' }, snapshots.count);
   for (const { place, kind } of kinds) {
     const found = orphans?.[place];
     if (found === undefined) continue;

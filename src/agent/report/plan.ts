@@ -1,5 +1,6 @@
 import { lastOfEach } from '../containergc/report.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
+import { sum } from '../../runtime/sum.ts';
 import { shortQuantityText } from '../../runtime/text/size-text.ts';
 import {
   fitStatus,
@@ -14,6 +15,7 @@ import {
 import type { EvictionRequest } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
+import type { LeftoverInventory, UnknownLeftovers } from '../leftovers/facts.ts';
 import type { SignalState, PressureInventory } from '../nodepressure/facts.ts';
 import type { StorageInventory, StorageWarning } from '../localstorage/facts.ts';
 import { planConditions } from './conditions.ts';
@@ -26,7 +28,7 @@ export function planReport(
   { conditions = [], usage, containers: reported }: NodeGCReportStatus = {},
   now: Date,
 ): NodeGCReportStatus {
-  const { images, containers, storage, runtime, imageDisk, orphans, snapshots } = facts;
+  const { images, containers, storage, runtime, imageDisk, orphans, leftovers } = facts;
   const offenders = [images, containers, storage].flatMap((inventory) => inventory?.offenders ?? []);
   return fitStatus({
     reportTime: metaTime(now),
@@ -39,7 +41,8 @@ export function planReport(
     containers: containersOf(facts, reported?.lastRemoved ?? []),
     sandboxes: containers?.sandboxes,
     logs: containers?.logs,
-    orphans: (orphans ?? snapshots) && { ...orphans, snapshots },
+    orphans,
+    leftovers: leftovers && leftoversOf(leftovers),
     units: unitsOf(facts),
     // After a restart the agent has not measured yet: the last usage has its own time.
     usage: facts.usage ?? usage,
@@ -57,6 +60,30 @@ const storagePart = ({ governance, storage, pressure }: StorageFacts, now: Date)
   policy: policyOf(governance),
   ...((storage ?? pressure) && storageOf({ storage, pressure }, governance.policy, now)),
 });
+
+function leftoversOf(
+  found: LeftoverInventory | UnknownLeftovers,
+): NonNullable<NodeGCReportStatus['leftovers']> {
+  if ('unknown' in found) return found;
+  const { at, leftovers, namespaces, directories } = found;
+  return {
+    measuredTime: metaTime(at),
+    count: leftovers.length,
+    bytes: sum(leftovers.map(({ bytes }) => bytes)),
+    lowerBound: leftovers.some(({ isLowerBound }) => isLowerBound) || undefined,
+    largest: leftovers.toSorted(bySize).map(({ sinceMs, isLowerBound, ...one }) => ({
+      ...one,
+      since: timeText(sinceMs),
+      lowerBound: isLowerBound || undefined,
+    })),
+    directories: directories?.withoutSnapshot,
+    missingDirectories: directories?.missing,
+    namespaceCount: namespaces.length,
+    namespaces: namespaces
+      .toSorted(bySize)
+      .map(({ isLowerBound, ...one }) => ({ ...one, lowerBound: isLowerBound || undefined })),
+  };
+}
 
 function imagesOf({
   images: inventory,
@@ -137,7 +164,9 @@ function unitOf(
 }
 
 /** Equal sizes have a fixed order, so that two reports do not differ without a reason. */
-function bySize(a: NodeGCReportStatusLargestOffender, b: NodeGCReportStatusLargestOffender): number {
+type Sized = Pick<NodeGCReportStatusLargestOffender, 'id' | 'name' | 'bytes'>;
+
+function bySize(a: Sized, b: Sized): number {
   if (a.bytes !== b.bytes) return b.bytes - a.bytes;
   return (a.id ?? a.name ?? '') < (b.id ?? b.name ?? '') ? -1 : 1;
 }

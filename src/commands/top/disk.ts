@@ -37,7 +37,7 @@ const kinds = {
   volumes: { sizes: ['volumesBytes'], total: ({ volumes }) => volumes },
   logs: { sizes: ['logsBytes'], collectable: 'logsBytes' },
   orphans: { sizes: ['orphansBytes'], total: ({ orphans }) => orphans },
-  leftovers: { sizes: ['leftoversBytes'] },
+  leftovers: { sizes: ['leftoversBytes'], total: ({ leftovers }) => leftovers },
   'other namespaces': { sizes: ['namespacesBytes'] },
   other: { sizes: ['otherBytes'] },
 } satisfies Readonly<Record<string, Kind>>;

@@ -10,6 +10,7 @@ import { Timestamp } from "./types.ts";
 export interface Info {
   digest: string;
   size: number;
+  createdAt: Timestamp | undefined;
   labels: { [key: string]: string };
 }
 
@@ -44,7 +45,7 @@ export interface ListStatusesResponse {
 }
 
 function createBaseInfo(): Info {
-  return { digest: "", size: 0, labels: {} };
+  return { digest: "", size: 0, createdAt: undefined, labels: {} };
 }
 
 export const Info: MessageFns<Info> = {
@@ -54,6 +55,9 @@ export const Info: MessageFns<Info> = {
     }
     if (message.size !== 0) {
       writer.uint32(16).int64(message.size);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(message.createdAt, writer.uint32(26).fork()).join();
     }
     globalThis.Object.entries(message.labels).forEach(([key, value]: [string, string]) => {
       Info_LabelsEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
@@ -90,6 +94,14 @@ export const Info: MessageFns<Info> = {
             message.size = longToNumber(reader.int64());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.createdAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
           case 5: {
             if (tag !== 42) {
               break;
@@ -120,6 +132,9 @@ export const Info: MessageFns<Info> = {
     const message = createBaseInfo();
     message.digest = object.digest ?? "";
     message.size = object.size ?? 0;
+    message.createdAt = (object.createdAt !== undefined && object.createdAt !== null)
+      ? Timestamp.fromPartial(object.createdAt)
+      : undefined;
     message.labels = (globalThis.Object.entries(object.labels ?? {}) as [string, string][]).reduce(
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {

@@ -17,6 +17,8 @@ export interface Passes {
   readonly pressure: Pass;
   /** Measures what uses the disks of the node. */
   readonly usage: Pass;
+  /** Finds what containerd keeps for nobody. */
+  readonly leftovers: Pass;
   /** Writes the report when it is due; `isLast`: the agent stops. */
   readonly report: (signal: AbortSignal, isLast?: boolean) => Promise<void>;
   /** Whether a pod must be evicted that no report requests yet: then the report is not delayed. */
@@ -42,6 +44,8 @@ const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
 /** The kubelet measures every one to two minutes. */
 const usagePeriods = 6;
+/** Leftovers change seldom. */
+const leftoversPeriods = 10;
 /** Whatever the period: growth needs four measurements within 15 minutes. */
 const longestMs = 2 * 60_000;
 
@@ -145,6 +149,11 @@ export class AgentLoops {
       this.#report(passes, signal),
       // Nothing depends on it, so it has no liveness check.
       this.#measure(passes.usage, { name: 'usage', intervalMs: atMost(usagePeriods * intervalMs) }, signal),
+      this.#measure(
+        passes.leftovers,
+        { name: 'leftovers', intervalMs: leftoversPeriods * this.#deps.config.containerGcPeriodMs },
+        signal,
+      ),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
   }
@@ -233,8 +242,8 @@ export class AgentLoops {
   }
 }
 
-/** The runtime and the usage of the node are read without the API server. */
-const needsCaches = (name: string): boolean => name !== 'runtime' && name !== 'usage';
+/** The runtime, its leftovers and the usage of the node are read without the API server. */
+const needsCaches = (name: string): boolean => !['runtime', 'leftovers', 'usage'].includes(name);
 
 const heartbeat = (name: string, periodMs: number, clock: Clock): Heartbeat =>
   new Heartbeat(name, Math.max(livePeriods * periodMs, liveAtLeastMs), clock);

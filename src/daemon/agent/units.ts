@@ -8,6 +8,8 @@ import { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
 import { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
+import { LeftoversManager } from '../../agent/leftovers/manager.ts';
+import { leftoverMetrics } from '../../agent/leftovers/metrics.ts';
 import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
@@ -31,7 +33,7 @@ import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans.ts';
-import { SnapshotFinder } from '../../node/storage/snapshots.ts';
+import { SnapshotDirectories } from '../../node/storage/snapshots.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { AgentCaches } from './caches.ts';
@@ -53,7 +55,7 @@ interface AgentContext {
   readonly metrics: Pick<AgentMetrics, 'units'>;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
-  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage'>;
+  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage' | 'measure'>;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
   readonly rights: Pick<OwnRights, 'missing'>;
@@ -77,13 +79,15 @@ export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
   const storage = localStorage(context);
   const pressure = nodePressure(context, { containers, images });
   const usage = usageManager(context, { containers, images, freedBytes: () => freedBytes });
-  const report = reportManager(context, { containers, images, storage, pressure, usage });
+  const leftovers = leftoversManager(context);
+  const report = reportManager(context, { containers, images, storage, pressure, usage, leftovers });
   return {
     containers: (signal) => containers.collect(signal),
     images: (signal) => images.collect(signal),
     storage: (signal) => storage.collect(signal),
     pressure: (signal) => pressure.collect(signal),
     usage: (signal) => usage.measure(signal),
+    leftovers: (signal) => leftovers.collect(signal),
     report: (signal, isLast) => report.reconcile(signal, isLast),
     isReportAwaited: () => report.isAwaited,
   };
@@ -243,17 +247,29 @@ function usageManager(
   });
 }
 
+function leftoversManager(context: Context): LeftoversManager {
+  const { registry, runtime, containerd } = context;
+  return new LeftoversManager({
+    ...unitContext(context, 'leftovers'),
+    runtime,
+    containerd,
+    directories: new SnapshotDirectories({ runtime }),
+    own: leftoverMetrics(registry),
+  });
+}
+
 interface Reported extends Removers {
   readonly storage: LocalStorageManager;
   readonly pressure: NodePressureManager;
   readonly usage: UsageManager;
+  readonly leftovers: LeftoversManager;
 }
 
 function reportManager(
   context: Context,
-  { containers, images, storage, pressure, usage }: Reported,
+  { containers, images, storage, pressure, usage, leftovers }: Reported,
 ): ReportManager {
-  const { cluster, registry, runtime, runtimeWatch, caches, rights, nodeDisk } = context;
+  const { cluster, registry, runtimeWatch, caches, rights, nodeDisk } = context;
   const staleCaches = () => reportableStale(caches.all, clock.monotonicMs());
   return new ReportManager({
     ...unitContext(context, 'report'),
@@ -273,10 +289,10 @@ function reportManager(
       storage: storage.inventory,
       pressure: pressure.inventory,
       usage: usage.usage,
+      leftovers: leftovers.inventory,
       lastRemoved: { images: images.lastRemoved, others: containers.lastRemoved },
     }),
     runtimeTrouble: () => runtimeWatch.trouble,
-    snapshots: new SnapshotFinder({ runtime }),
     reports: new NodeReports(cluster.transport),
     metrics: reportMetrics(registry),
   });

@@ -108,6 +108,7 @@ const partOf = (
   containers: { ...asObject(status.containers), lastRemoved: undefined },
   usage: isUsageKept ? { ...asObject(status.usage), images: undefined } : undefined,
   orphans: undefined,
+  leftovers: undefined,
   largestOffenders: undefined,
   signals: undefined,
   storageWarnings: undefined,

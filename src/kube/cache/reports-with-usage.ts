@@ -30,6 +30,7 @@ export interface ObjectCounts {
   readonly volumes: number | undefined;
   /** Directories and logs of pods that do not exist. */
   readonly orphans: number | undefined;
+  readonly leftovers: number | undefined;
 }
 
 export function reportedUsage(report: unknown): ReportedUsage {
@@ -40,7 +41,12 @@ export function reportedUsage(report: unknown): ReportedUsage {
 }
 
 const countsOf = (
-  { images, containers, orphans }: Pick<NodeGCReportStatus, 'images' | 'containers' | 'orphans'>,
+  {
+    images,
+    containers,
+    orphans,
+    leftovers,
+  }: Pick<NodeGCReportStatus, 'images' | 'containers' | 'orphans' | 'leftovers'>,
   usage: NodeGCReportStatusUsage | undefined,
 ): ObjectCounts => ({
   images: images?.total?.count,
@@ -48,8 +54,12 @@ const countsOf = (
   containers: containers?.total,
   runningContainers: containers?.running,
   volumes: usage?.volumeCount,
-  orphans: sumOf([orphans?.podDirectories?.count, orphans?.logDirectories?.count]),
+  orphans: orphanCount(orphans),
+  leftovers: leftovers?.count,
 });
+
+const orphanCount = ({ podDirectories, logDirectories }: NonNullable<NodeGCReportStatus['orphans']> = {}) =>
+  sumOf([podDirectories?.count, logDirectories?.count]);
 
 /** undefined = all are unknown. */
 const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {

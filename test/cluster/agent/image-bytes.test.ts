@@ -2,17 +2,16 @@
 import { statfsSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { beforeAll, expect, test } from 'vitest';
 import type { ImageSpace } from '../../../src/api/image-space.ts';
 import { freedByAll, imageSpace } from '../../../src/agent/imagegc/space.ts';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
-import { CriConnection } from '../../../src/cri/connection.ts';
 import { criRuntime } from '../../../src/cri/client.ts';
 import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage, images, type ImageSpec } from '../node/image.ts';
+import { addToLease } from '../node/leases.ts';
 
 const { signal } = new AbortController();
 const socket = '/run/containerd/containerd.sock';
@@ -72,19 +71,9 @@ const ctr = async (namespace: string, ...args: readonly string[]): Promise<strin
   return stdout;
 };
 
-/** Leases a blob, for which ctr has no command. */
 async function lease(id: string, digest: string): Promise<void> {
   await ctr('k8s.io', 'leases', 'create', '--id', id);
-  const encode = () => {
-    const request = new BinaryWriter().uint32(10).string(id);
-    return request.uint32(18).fork().uint32(10).string(digest).uint32(18).string('content').join();
-  };
-  const method = { name: 'AddResource', requestType: { encode }, responseType: { decode: () => ({}) } };
-  const connection = new CriConnection(socket, () => undefined);
-  const headers = { 'containerd-namespace': 'k8s.io' };
-  const service = { fullName: 'containerd.services.leases.v1.Leases' };
-  await connection.stream([service, method, () => []], { request: {}, deadlineMs: 10_000, headers }, signal);
-  connection.close();
+  await addToLease(id, 'content', digest);
 }
 
 test('what removals of images with shared layers free is predicted within 5 %', async () => {

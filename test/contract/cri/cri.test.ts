@@ -84,17 +84,6 @@ describe('images', () => {
     }
   });
 
-  test('an image has its layers in order, lowest first; a missing image has none', async () => {
-    const one = await target.image(['bed.test/layers:1']);
-    const [shared, own, ...more] = (await runtime.imageLayers(app.id, signal)) ?? [];
-    expect([shared, own]).toEqual([1, 2].map(() => expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string));
-    expect(more).toEqual([]);
-    const others = await runtime.imageLayers(one.id, signal);
-    expect(others).toHaveLength(2);
-    expect([others?.[0] === shared, others?.[1] === own]).toEqual([true, false]);
-    expect(await runtime.imageLayers(noImage, signal)).toBeUndefined();
-  });
-
   test('a removal by id removes all names', async () => {
     const gone = await target.image(['bed.test/gone:1', 'bed.test/gone:2']);
     await runtime.removeImage(gone.id, signal);

@@ -36,7 +36,7 @@ const full = (): NodeGCReportStatus => {
   const podDirectories = { ...found, largest: [held] };
   const orphans = { podDirectories, logDirectories: found, podCgroups: found };
   const unmatched = { keep: [0, 2], only: [], maximumAgeByImage: [], policy: policy() };
-  const known = { orphans, snapshots: { count: 3 }, images: images({ unmatched }) };
+  const known = { orphans, images: images({ unmatched }) };
   return planReport(facts(known), undefined, now);
 };
 

@@ -5,7 +5,6 @@ import {
   toContainer,
   toFileSystems,
   toImage,
-  toLayers,
   toSandbox,
   toSandboxImage,
   toStats,
@@ -52,14 +51,6 @@ test.each([
   const info = wire.ImageFsInfoResponse.fromPartial({ imageFilesystems: [measured] });
   expect(toFileSystems(info).images).toEqual([{ mountpoint, usedBytes: expected, inodesUsed: expected }]);
 });
-
-test.each(['json: unsupported type', '{"imageSpec":null}', '["latest"]', `["sha256:${'a'.repeat(64)}",7]`])(
-  'the layers of an image are unknown from %s',
-  (text) => {
-    const layers = text.startsWith('[') ? `{"imageSpec":{"rootfs":{"diff_ids":${text}}}}` : text;
-    expect(toLayers(wire.ImageStatusResponse.fromPartial({ info: { info: layers } }))).toBeUndefined();
-  },
-);
 
 test('only labels and annotations that are read are kept, among them the grace periods of a stop', () => {
   const labels = { 'io.kubernetes.pod.name': 'web', 'io.kubernetes.pod.uid': 'u' };

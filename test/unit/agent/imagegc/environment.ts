@@ -251,7 +251,12 @@ export class FakeStore {
     const names = images.flatMap((one) => namesOf(one).map((name) => ({ name, target: one.id })));
     return {
       images: names.map((one) => ({ ...one, labels: { ...managed, ...this.labels.get(one.name) } })),
-      blobs: images.map(({ id, sizeBytes }) => ({ digest: id, sizeBytes: 2 * sizeBytes, labels: {} })),
+      blobs: images.map(({ id, sizeBytes }) => ({
+        digest: id,
+        sizeBytes: 2 * sizeBytes,
+        createdAtSeconds: 0,
+        labels: {},
+      })),
     };
   }
 }

@@ -68,13 +68,14 @@ const store: ContainerdStore = new Map([
         ...['a', 'b'].map((digest) => ({
           digest,
           sizeBytes: 4096,
+          createdAtSeconds: 0,
           labels: {
             'containerd.io/gc.ref.content.l.0': 'base',
             ...(digest === 'b' && { 'containerd.io/gc.ref.snapshot.overlayfs': 'chain' }),
           },
         })),
-        { digest: 'c', sizeBytes: 8192, labels: {} },
-        { digest: 'base', sizeBytes: 40_960, labels: {} },
+        { digest: 'c', sizeBytes: 8192, createdAtSeconds: 0, labels: {} },
+        { digest: 'base', sizeBytes: 40_960, createdAtSeconds: 0, labels: {} },
       ],
       snapshots: [
         {
@@ -162,6 +163,7 @@ function layersOf(layers: Readonly<Record<string, string>>, lease: readonly stri
         blobs: names.map(([digest, layer]) => ({
           digest,
           sizeBytes: 0,
+          createdAtSeconds: 0,
           labels: { 'containerd.io/gc.ref.snapshot.overlayfs': layer },
         })),
         snapshots: [...new Set(Object.values(layers))].map((name) => ({

@@ -3,58 +3,11 @@ import { freedInOrder, imageSpace, packedOnly } from '../../../../src/agent/imag
 import type { ImageSpace } from '../../../../src/api/image-space.ts';
 import { image } from '../../../fakes/runtime.ts';
 import type { ContainerdStore, Labels, NamespaceStore } from '../../../../src/containerd/store.ts';
+import { blob, block, container, layer, lease, name, nothing } from '../stored.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const gc = 'containerd.io/gc';
 const [past, future] = ['2026-06-01T11:59:59Z', '2026-06-01T12:00:01Z'];
-
-/** Blocks of 4 KiB. */
-const block = 4096;
-
-type Blob = NamespaceStore['blobs'][number];
-type Snapshot = NamespaceStore['snapshots'][number];
-
-const blob = (digest: string, blocks: number, labels: Labels = {}): Blob => ({
-  digest,
-  // Not a whole number of blocks.
-  sizeBytes: blocks * block - 1,
-  labels,
-});
-
-const layer = (name: string, blocks: number, parent = '', more: Partial<Snapshot> = {}): Snapshot => ({
-  snapshotter: 'overlayfs',
-  name,
-  parent,
-  kind: 'committed',
-  createdAtSeconds: 0,
-  labels: {},
-  sizeBytes: blocks * block,
-  ...more,
-});
-
-const name = (of: string, target: string, labels: Labels = {}) => ({ name: of, target, labels });
-const lease = (id: string, type: string, resource: string, labels: Labels = {}) => ({
-  id,
-  createdAtSeconds: 0,
-  labels,
-  resources: [{ type, id: resource }],
-});
-const container = (id: string, snapshotKey: string, labels: Labels = {}) => ({
-  id,
-  snapshotter: 'overlayfs',
-  snapshotKey,
-  labels,
-});
-
-const nothing: NamespaceStore = {
-  images: [],
-  blobs: [],
-  snapshots: [],
-  leases: [],
-  containers: [],
-  sandboxes: [],
-  ingests: [],
-};
 
 /** Two images, `a` of 100 + 10 + 1 blocks packed and 1000 unpacked, and `b` of 20 and 2000 on the same base of 500 packed and 5000 unpacked. */
 const pair: NamespaceStore = {

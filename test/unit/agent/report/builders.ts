@@ -21,6 +21,7 @@ import { schemaChecker } from '../../../sandbox/api/schema.ts';
 import { nodeGcReportCrd } from '../../api/crd.ts';
 import { governedNode } from '../builders.ts';
 import { noPins } from '../imagegc/builders.ts';
+import type { LeftoverInventory } from '../../../../src/agent/leftovers/facts.ts';
 import type { StorageWarning } from '../../../../src/agent/localstorage/facts.ts';
 
 export const gib = 1024 ** 3;
@@ -105,6 +106,27 @@ export const orphanInventory = (over: Partial<OrphanInventory> = {}): OrphanInve
   ...over,
 });
 
+/** What containerd keeps for nobody. */
+export const leftovers = (over: Partial<LeftoverInventory> = {}): LeftoverInventory => {
+  const sinceMs = minutesAgo(180);
+  return {
+    at: now,
+    leftovers: [
+      {
+        ...{ kind: 'Lease', id: 'lease 2', name: '2', holder: 'lease 2' },
+        ...{ sinceMs, bytes: 10, isLowerBound: false },
+      },
+      {
+        ...{ kind: 'Download', id: 'lease 1', name: 'docker.io/library/nginx', holder: 'lease 1' },
+        ...{ sinceMs, bytes: 20, isLowerBound: true },
+      },
+    ],
+    namespaces: [{ name: 'moby', bytes: 7, isLowerBound: false }],
+    directories: { withoutSnapshot: 1, missing: 0 },
+    ...over,
+  };
+};
+
 /** A node without problems. */
 export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   agentVersion: '1.0.0',
@@ -115,7 +137,7 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   earlierUnits: [],
   ...{ images: images(), containers, storage: undefined, pressure: undefined, usage: undefined },
   lastRemoved: { images: [], others: [] },
-  ...{ orphans: undefined, snapshots: undefined },
+  ...{ orphans: undefined, leftovers: undefined },
   ...{ imageDisk: disk(50), nodeDisk: undefined, troubles: [] },
   ...over,
 });

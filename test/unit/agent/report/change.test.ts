@@ -12,6 +12,7 @@ import {
   facts,
   gib,
   images,
+  leftovers,
   offender,
   pass,
   passes,
@@ -72,7 +73,7 @@ describe('is written', () => {
     ['a minute later, with another log that is too large', 1, {}, largeLogs('a', 'b')],
     ['a minute later, when an image on the remove list is no longer in use', 1, listing(1), listing(0)],
     ['a minute later, when the entries that match no image are known', 1, {}, unmatched()],
-    ['a minute later, with the first number of its kind', 1, {}, { snapshots: { count: 2 } }],
+    ['a minute later, with the first number of its kind', 1, {}, { leftovers: leftovers() }],
     ['when the clock was set back', -60],
     ['5 min later, by an agent before its first pass', 5, {}, restarted],
   ])('%s', (...row) => {

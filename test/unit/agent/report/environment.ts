@@ -63,7 +63,6 @@ export function environment(
     runtimeTrouble: () => undefined,
     imageDisk: () => Promise.resolve(disk(50)),
     nodeDisk: () => Promise.resolve(disk(50)),
-    snapshots: { find: () => Promise.resolve({ count: 7 }) },
     ...{ reports, recorder, metrics: reportMetrics(registry) },
     ...{ clock, random: () => 0, log },
     ...over,

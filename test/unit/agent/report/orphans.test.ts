@@ -1,35 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import {
-  orphansFound,
-  planOrphanEvent,
-  type OrphanCounts,
-  type OrphanFacts,
-} from '../../../../src/agent/report/events.ts';
+import { orphansFound, planOrphanEvent, type OrphanCounts } from '../../../../src/agent/report/events.ts';
+import type { OrphanInventory } from '../../../../src/agent/containergc/facts.ts';
 import { orphanCount, orphanInventory } from './builders.ts';
 
 const directories = (count: number) => orphanInventory({ podDirectories: orphanCount({ count }) });
-const snapshots = (count: number) => ({ count });
 
-const found = (over: Partial<OrphanFacts>): OrphanFacts => ({
-  orphans: undefined,
-  snapshots: undefined,
-  ...over,
-});
-
-test.each<[name: string, announced: OrphanCounts, now: OrphanFacts, isDue: boolean]>([
-  ['the first', {}, found({ orphans: directories(1) }), true],
-  ['as many as before', { podDirectories: 2 }, found({ orphans: directories(2) }), false],
-  ['one more', { podDirectories: 2 }, found({ orphans: directories(3) }), true],
-  ['the first snapshots', {}, found({ snapshots: snapshots(9) }), true],
-  ['more snapshots', { snapshots: 1 }, found({ snapshots: snapshots(99) }), false],
+test.each<[name: string, announced: OrphanCounts, now: OrphanInventory | undefined, isDue: boolean]>([
+  ['the first', {}, directories(1), true],
+  ['as many as before', { podDirectories: 2 }, directories(2), false],
+  ['one more', { podDirectories: 2 }, directories(3), true],
 ])('whether an Event about %s is due', (_, announced, now, isDue) => {
   expect(planOrphanEvent(announced, now).isDue).toBe(isDue);
 });
 
 test('fewer are remembered, so that the next one is announced; a place that is not searched keeps its count', () => {
-  const fewer = planOrphanEvent({ podDirectories: 3, snapshots: 1 }, found({ orphans: directories(1) }));
-  expect(fewer).toEqual({ isDue: false, announced: { podDirectories: 1, snapshots: 1 } });
-  const unsearched = planOrphanEvent(fewer.announced, found({}));
+  const fewer = planOrphanEvent({ podDirectories: 3, logDirectories: 1 }, directories(1));
+  expect(fewer).toEqual({ isDue: false, announced: { podDirectories: 1, logDirectories: 1 } });
+  const unsearched = planOrphanEvent(fewer.announced, undefined);
   expect(unsearched.announced).toEqual(fewer.announced);
 });
 
@@ -50,9 +37,9 @@ describe('the Event', () => {
       podCgroups: orphanCount({ count: 1, bytes: 0, largest: [item('/cgroup/a', 'OrphanedCgroup')] }),
       logDirectories: orphanCount({ count: 0 }),
     });
-    expect(orphansFound(node, { orphans, snapshots: snapshots(1) })).toMatchObject({
+    expect(orphansFound(node, orphans)).toMatchObject({
       ...{ regarding: node, type: 'Warning', reason: 'OrphanedResources' },
-      note: 'No pod or container of Kubernetes uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted held by v/mount, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup); 1 snapshot. The NodeGCReport of the node lists more of them',
+      note: 'No pod or container of Kubernetes uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted held by v/mount, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup). The NodeGCReport of the node lists more of them',
     });
   });
 
@@ -62,8 +49,7 @@ describe('the Event', () => {
   ])('%s of each', (count, ...nouns) => {
     const one = orphanCount({ count });
     const orphans = { podDirectories: one, podCgroups: one, logDirectories: one };
-    const { note } = orphansFound(node, { orphans, snapshots: undefined });
+    const { note } = orphansFound(node, orphans);
     for (const noun of nouns) expect(note).toContain(`${count} ${noun} of deleted pods`);
-    expect(orphansFound(node, { orphans: undefined, snapshots: snapshots(0) }).note).not.toContain('0');
   });
 });

@@ -15,6 +15,7 @@ import {
   gib,
   governed,
   images,
+  leftovers,
   offender,
   orphanCount,
   orphanInventory,
@@ -93,7 +94,7 @@ test('the report has all known facts', () => {
   const bare = { path: '/pods/b', podUID: 'b', bytes: 0 };
   const podDirectories = orphanCount({ count: 2, bytes: 3, largest: [orphan, bare] });
   const orphans = orphanInventory({ podDirectories, podCgroups: orphanCount() });
-  const full = reported({ orphans, snapshots: { count: 3 } });
+  const full = reported({ orphans, leftovers: leftovers() });
   expect(full).toMatchObject({
     reportTime: '2026-01-15T12:00:00Z',
     policy: { name: 'default', uid: 'uid-default', observedGeneration: 1, mode: 'Enforce' },
@@ -107,9 +108,26 @@ test('the report has all known facts', () => {
       largest: [orphan, bare],
     },
     podCgroups: { count: 4, bytes: 400 },
-    snapshots: { count: 3 },
   });
-  expect(reported({ snapshots: { count: 0 } }).orphans).toEqual({ snapshots: { count: 0 } });
+  expect(full.leftovers).toEqual({
+    ...{ measuredTime: '2026-01-15T12:00:00Z', count: 2, bytes: 30, lowerBound: true },
+    largest: [
+      {
+        ...{ kind: 'Download', id: 'lease 1', name: 'docker.io/library/nginx', holder: 'lease 1' },
+        ...{ since: '2026-01-15T09:00:00Z', bytes: 20, lowerBound: true },
+      },
+      {
+        ...{ kind: 'Lease', id: 'lease 2', name: '2', holder: 'lease 2' },
+        ...{ since: '2026-01-15T09:00:00Z', bytes: 10 },
+      },
+    ],
+    ...{ directories: 1, missingDirectories: 0, namespaceCount: 1, namespaces: [{ name: 'moby', bytes: 7 }] },
+  });
+  const unknown = { unknown: 'the runtime is not containerd' };
+  expect(reported({ leftovers: unknown }).leftovers).toEqual(unknown);
+  const nothing = reported({ leftovers: leftovers({ leftovers: [], directories: undefined }) }).leftovers;
+  expect(nothing).toMatchObject({ count: 0, bytes: 0, largest: [] });
+  expect(nothing).not.toHaveProperty('directories');
   const none = images({ removable: { count: 0, bytes: 0 } });
   expect(reported({ images: none }).images?.removable?.size).toBe('0');
   expectStorable(full);
@@ -241,6 +259,12 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   const offenders = Array.from({ length: 50 }, () => large);
   const orphan = { path: long, podUID: long, since: now.toISOString(), bytes: 1e300, reason: long };
   const hugeOrphans = { ...huge, largest: Array.from({ length: 50 }, () => orphan), isReadOnly: true };
+  const leftover = { id: long, name: long, holder: long, sinceMs: 1e300, bytes: 1e300, isLowerBound: true };
+  const hugeLeftovers = leftovers({
+    leftovers: Array.from({ length: 50 }, () => ({ ...leftover, kind: 'Download' as const })),
+    namespaces: Array.from({ length: 50 }, () => ({ name: long, bytes: 1e300, isLowerBound: true })),
+    directories: { withoutSnapshot: 1e300, missing: 1e300 },
+  });
   const pod = { uid: long, namespace: long, name: long };
   const removed = removedItem('LogFile', {
     id: long,
@@ -270,7 +294,7 @@ test('the report is within the bounds of the schema, whatever is on the node', (
       storage,
       lastRemoved: { images: lastRemoved, others: lastRemoved },
       orphans: { podDirectories: hugeOrphans, logDirectories: hugeOrphans, podCgroups: hugeOrphans },
-      snapshots: huge,
+      leftovers: hugeLeftovers,
       imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),
       troubles: [{ reason: 'RuntimeUnavailable', message: long }],
     }),

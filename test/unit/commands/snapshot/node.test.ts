@@ -165,7 +165,7 @@ test('writes which bytes the images share, as its reader reads them', async () =
   const labels = { 'io.cri-containerd.pinned': 'pinned', 'gc.dustpan.dev/pinned': 'nodes' };
   const name = { name: 'sha256:a', target: 'blob', labels };
   const stored = { images: [name], snapshots: [], leases: [], containers: [], sandboxes: [], ingests: [] };
-  const blobs = [{ digest: 'blob', sizeBytes: 1, labels: {} }];
+  const blobs = [{ digest: 'blob', sizeBytes: 1, createdAtSeconds: 0, labels: {} }];
   const store = new Map([
     ['k8s.io', { ...stored, blobs }],
     ['moby', { ...stored, blobs }],

@@ -63,7 +63,7 @@ const knownDisk = (name: string, more: Partial<FileSystem> = {}): Report => ({
   },
   counts: {
     ...{ images: 48, imagesInUse: 31, containers: 62, runningContainers: 55 },
-    ...{ volumes: 17, orphans: 0 },
+    ...{ volumes: 17, orphans: 0, leftovers: 3 },
   },
 });
 

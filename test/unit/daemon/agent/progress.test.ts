@@ -33,7 +33,11 @@ test('calls of the runtime for the report are no progress of the passes', async 
     log: silentLogger,
     recorder: new FakeRecorder(),
     runtime,
-    containerd: { read: () => Promise.resolve(undefined), labelImage: () => Promise.resolve(false) },
+    containerd: {
+      read: () => Promise.resolve(undefined),
+      measure: () => Promise.resolve(new Map()),
+      labelImage: () => Promise.resolve(false),
+    },
     state: new StateDirectory(nowhere, silentLogger),
     runtimeWatch: { version: undefined, trouble: undefined },
     caches: {

@@ -30,7 +30,7 @@ function start(random: number, localStoragePeriodMs = 10_000) {
   };
   const own = { containers: pass('containers'), images: pass('images'), storage: pass('storage') };
   const others = { pressure: pass('pressure'), report: pass('report'), runtime: pass('runtime') };
-  const passes = { ...own, ...others, usage: pass('usage') };
+  const passes = { ...own, ...others, usage: pass('usage'), leftovers: pass('leftovers') };
   void loops.run({ ...passes, isReportAwaited: () => asks.isUntold }, stop.signal);
   const times = (name: keyof Passes): readonly number[] =>
     told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
