@@ -57,7 +57,15 @@ export interface DeclaredInitContainer extends DeclaredContainer {
   readonly restartable: boolean;
 }
 
+/** What replaces a pod by another of the same kind: usage is remembered by it. */
+export interface Workload {
+  /** `Deployment`; of the API groups of others with the group, `Rollout.argoproj.io`. `Pod` = it has no controller, `StaticPod` = the kubelet's. */
+  readonly kind: string;
+  readonly name: string;
+}
+
 export interface StoragePod extends NodePod {
+  readonly workload: Workload;
   /** The annotation by which its owner refuses evictions (`doNotDisruptOf`); undefined = none. */
   readonly doNotDisrupt: string | undefined;
   readonly priority: number | undefined;

@@ -180,7 +180,13 @@ const usagePart = 0.05;
 type Usage = NodeGCReportStatus['usage'];
 
 /** Bytes by what uses them. */
-function sizesOf({ fileSystems = [], pods = [], namespaces = [], images = [] }: NonNullable<Usage> = {}) {
+function sizesOf({
+  fileSystems = [],
+  pods = [],
+  namespaces = [],
+  images = [],
+  workloads = [],
+}: NonNullable<Usage> = {}) {
   const sizes = (name: string, one: object) =>
     Object.entries(one).flatMap(([key, value]) =>
       typeof value === 'number' && key !== 'growthBytesPerHour' && /bytes$/i.test(key)
@@ -192,5 +198,9 @@ function sizesOf({ fileSystems = [], pods = [], namespaces = [], images = [] }: 
     ...pods.flatMap((one) => sizes(`pod ${one.uid}`, one)),
     ...namespaces.flatMap((one) => sizes(`namespace ${one.name}`, one)),
     ...images.flatMap((one) => sizes(`image ${one.id}`, one)),
+    ...workloads.map(
+      ({ namespace, kind, name, highestBytes }) =>
+        [`workload ${namespace}/${kind}/${name}`, highestBytes] as const,
+    ),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { StoragePod, StorageUsage, Workload } from '../../api/local-storage.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { ContainerInventory } from '../containergc/facts.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
@@ -75,6 +75,15 @@ export interface NamespaceUse {
   readonly partial: ReadonlySet<PodClass>;
 }
 
+/** The present pods of a workload. */
+export interface WorkloadUse extends Workload {
+  readonly namespace: string;
+  readonly pods: number;
+  readonly bytes: number;
+  /** Whether a part is not measured, so that the bytes are a lower bound. */
+  readonly isPartial: boolean;
+}
+
 export interface MeasuredUsage {
   readonly at: Date;
   readonly disks: readonly DiskUse[];
@@ -83,4 +92,6 @@ export interface MeasuredUsage {
   /** Running pods of which nothing, or not all is measured. */
   readonly partial: readonly StoragePod[];
   readonly namespaces: readonly NamespaceUse[];
+  /** The largest first. */
+  readonly workloads: readonly WorkloadUse[];
 }

@@ -1,11 +1,14 @@
 import { sum } from '../../runtime/sum.ts';
 import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../growth.ts';
+import { keyOf } from './marks.ts';
 import { podClasses, type DiskUse, type MeasuredUsage, type PodClass, type UsageClass } from './facts.ts';
 
 export const maxNamespaces = 64;
+/** Workloads whose growth is known. */
+const maxGrowing = 64;
 
 export interface UsageHistory {
-  /** Keyed by disk and what is measured, or by namespace and class. */
+  /** Keyed by disk and what is measured, by namespace and class, or by workload. */
   readonly trends: ReadonlyMap<string, Trend>;
   /** Keyed by disk. */
   readonly scores: ReadonlyMap<string, Scores>;
@@ -73,6 +76,9 @@ export function observeUsage(
           .filter((one) => !partial.has(one))
           .map((one) => [namespaceKey(name, one), classes[one]] as const),
       ),
+    ...measured.workloads
+      .slice(0, maxGrowing)
+      .flatMap((one) => (one.isPartial ? [] : [[workloadKey(one), one.bytes] as const])),
   ];
   const trends = new Map([...before.trends].filter(([, { latest }]) => atMs - latest.atMs <= windowMs));
   for (const [key, bytes] of sizes) trends.set(key, observeTrend(before.trends.get(key), { atMs, bytes }));
@@ -105,6 +111,13 @@ function sizesOf({
 const otherClasses = ['orphansBytes', 'leftoversBytes', 'namespacesBytes', 'otherBytes'] as const;
 
 const namespaceKey = (name: string, one: PodClass): string => `namespace/${name}/${one}`;
+
+const workloadKey = (one: Parameters<typeof keyOf>[0]): string => `workload/${keyOf(one)}`;
+
+export const workloadGrowth = (
+  one: Parameters<typeof keyOf>[0],
+  { trends }: UsageHistory,
+): number | undefined => perHour(trends.get(workloadKey(one)));
 
 const perHour = (trend: Trend | undefined): number | undefined => {
   const perMinute = trend && steadyGrowthPerMinute(trend);

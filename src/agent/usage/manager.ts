@@ -5,6 +5,8 @@ import type { ObjectRef } from '../../api/event-refs.ts';
 import { podUidOf } from '../../api/pod-ref.ts';
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
+import type { Marks } from '../../node/disk/marks-format.ts';
+import type { StateFile } from '../../node/disk/state-file.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { Changed } from '../../gc/changed.ts';
 import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
@@ -15,9 +17,10 @@ import { PassClock } from '../../runtime/scheduling/jump.ts';
 import type { ContainerInventory } from '../containergc/facts.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
 import { diskFillsDespiteCollection } from './events.ts';
-import type { LayerBytes, MeasuredUsage, PodUse } from './facts.ts';
+import type { LayerBytes, MeasuredUsage, PodUse, UsageFacts } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
 import { lastingImages, measureUsage, type ExactImages } from './measure.ts';
+import { noMarks, observeMarks, watchedPods } from './marks.ts';
 import { partialText, unlistedTexts } from './words.ts';
 import { showUsage, type UsageMetrics } from './metrics.ts';
 import { planUsage, type UsagePlan } from './plan.ts';
@@ -35,6 +38,7 @@ export interface UsageDeps {
   /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
+  readonly marks: Pick<StateFile<Marks>, 'read' | 'write'>;
   /** Bytes that dustpan has removed since it started. */
   readonly freedBytes: () => number;
   /** This node, for its Events; undefined = unknown: no Events. */
@@ -50,6 +54,9 @@ const warnSeconds = 24 * 60 * 60;
 /** A forecast that wavers is not a new one. */
 const warnEveryMs = 6 * 60 * 60_000;
 
+/** A crash of the agent loses no more; each write waits for the disk. */
+const saveEveryMs = 5 * 60_000;
+
 /** Measures what uses the disks of the node, and when they will be full. It removes nothing, and needs no policy. */
 export class UsageManager {
   readonly #deps: UsageDeps;
@@ -62,6 +69,13 @@ export class UsageManager {
   #exactImages: ExactImages | undefined;
   /** UIDs of pods of which not all was measured in the last pass. */
   #partial: ReadonlySet<string> = new Set();
+  /** undefined = not read yet. */
+  #marks: Marks | undefined;
+  /** Monotonic times. */
+  #watchedMs: number | undefined;
+  #savedMs: number | undefined;
+  /** undefined = the marks are written, or not yet. */
+  #marksTrouble: string | undefined;
   /** What could not be read in the last pass, without its numbers. */
   readonly #failed = new Changed<string>();
 
@@ -117,11 +131,51 @@ export class UsageManager {
       unknown.push('usage of the pods: not measured yet by the kubelet');
     unknown.push(...this.#partlyUnknown(measured));
     this.#history = observeUsage(this.#historyBefore(), measured, freedBytes());
-    const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
+    const marks = await this.#watch(facts, measured, signal);
+    if (this.#marksTrouble !== undefined) unknown.push(this.#marksTrouble);
+    const plan = planUsage({ measured, history: this.#history, marks, images: facts.images, unknown });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;
     this.#warn(plan);
     this.#logFailed(failed);
+  }
+
+  async #watch(
+    facts: Pick<UsageFacts, 'kubelet' | 'pods'>,
+    measured: MeasuredUsage,
+    signal: AbortSignal,
+  ): Promise<Marks> {
+    const marks = (this.#marks ??= await this.#readMarks(signal));
+    const pods = watchedPods(facts, measured);
+    if (pods === undefined) return marks;
+    const atMs = this.#deps.clock.monotonicMs();
+    this.#marks = observeMarks(marks, pods, atMs - (this.#watchedMs ?? atMs));
+    this.#watchedMs = atMs;
+    this.#savedMs ??= atMs;
+    if (atMs - this.#savedMs >= saveEveryMs) await this.saveMarks(signal);
+    return this.#marks;
+  }
+
+  async #readMarks(signal: AbortSignal): Promise<Marks> {
+    const reading = await this.#deps.marks.read(signal);
+    if (reading.kind === 'read') return reading.state;
+    if (reading.kind === 'startOver')
+      this.#deps.log.warn({ reason: reading.reason }, 'high-water marks cannot be used, starting over');
+    return noMarks;
+  }
+
+  /** Writes the marks to the disk; also before the agent stops. A failure is reported as unknown. */
+  async saveMarks(signal: AbortSignal): Promise<void> {
+    if (this.#marks === undefined) return;
+    this.#savedMs = this.#deps.clock.monotonicMs();
+    try {
+      await this.#deps.marks.write(this.#marks, signal);
+      this.#marksTrouble = undefined;
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#marksTrouble = `high-water marks after a restart of the agent: ${errorLine(err)}`;
+      this.#deps.log.warn({ err: errorLine(err) }, 'writing high-water marks failed');
+    }
   }
 
   /** Not a new pod, which the kubelet measures within a minute. */

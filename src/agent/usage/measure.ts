@@ -13,8 +13,10 @@ import {
   type PodUse,
   type UsageClass,
   type UsageFacts,
+  type WorkloadUse,
 } from './facts.ts';
 import { isFresh, maxAges } from '../localstorage/pods.ts';
+import { keyOf } from './marks.ts';
 
 export function measureUsage(facts: UsageFacts): MeasuredUsage {
   const pods = podUses(facts);
@@ -25,6 +27,7 @@ export function measureUsage(facts: UsageFacts): MeasuredUsage {
     pods,
     partial: [...(pods ?? []).filter(({ partial }) => partial.size > 0).map(({ pod }) => pod), ...unmeasured],
     namespaces: namespaceUses(pods ?? [], unmeasured),
+    workloads: workloadUses(pods ?? [], unmeasured),
   };
 }
 
@@ -129,6 +132,21 @@ function namespaceUses(pods: readonly PodUse[], unmeasured: readonly StoragePod[
       return { name, pods: all.length, bytes: sum(Object.values(classes)), classes, partial };
     })
     .toSorted((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+}
+
+function workloadUses(pods: readonly PodUse[], unmeasured: readonly StoragePod[]): readonly WorkloadUse[] {
+  const workloadOf = ({ namespace, workload }: StoragePod) => ({ namespace, ...workload });
+  const unknown = new Set(unmeasured.map((pod) => keyOf(workloadOf(pod))));
+  return [...Map.groupBy(pods, ({ pod }) => keyOf(workloadOf(pod)))]
+    .flatMap(([key, all]) =>
+      all.slice(0, 1).map(({ pod }) => ({
+        ...workloadOf(pod),
+        pods: all.length,
+        bytes: sum(all.map(({ bytes }) => bytes)),
+        isPartial: unknown.has(key) || all.some(({ partial }) => partial.size > 0),
+      })),
+    )
+    .toSorted((a, b) => b.bytes - a.bytes);
 }
 
 /** Nothing for a file system that could not be read, or if it is unknown whether the kubelet uses it. */

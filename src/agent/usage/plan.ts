@@ -3,24 +3,29 @@ import type {
   NodeGCReportStatusUsageFileSystem,
   NodeGCReportStatusUsageNamespace,
   NodeGCReportStatusUsagePod,
+  NodeGCReportStatusUsageWorkload,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { sum } from '../../runtime/sum.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { StoragePod } from '../../api/local-storage.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
+import type { Marks, WorkloadMarks } from '../../node/disk/marks-format.ts';
 import type { DiskUse, MeasuredUsage, NamespaceUse, PodUse } from './facts.ts';
 import {
   forecastOf,
   maxNamespaces,
   namespaceGrowth,
+  workloadGrowth,
   type DiskForecast,
   type UsageHistory,
 } from './forecast.ts';
+import { highestOf, keyOf, listedMarks, watchedSeconds } from './marks.ts';
 import { explainForecast } from './words.ts';
 
 interface ObservedUsage {
   readonly measured: MeasuredUsage;
   readonly history: UsageHistory;
+  readonly marks: Marks;
   readonly images: ImageInventory | undefined;
   /** What could not be read, one line each. */
   readonly unknown: readonly string[];
@@ -32,7 +37,7 @@ export interface UsagePlan {
   readonly fullFirst: { readonly seconds: number; readonly note: string } | undefined;
 }
 
-export function planUsage({ measured, history, images, unknown }: ObservedUsage): UsagePlan {
+export function planUsage({ measured, history, marks, images, unknown }: ObservedUsage): UsagePlan {
   const { at, disks, pods, namespaces } = measured;
   const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));
   const filling = forecasts
@@ -48,6 +53,7 @@ export function planUsage({ measured, history, images, unknown }: ObservedUsage)
     )
     .toSorted((a, b) => a.seconds - b.seconds);
   const rest = namespaces.slice(maxNamespaces);
+  const { listed, others } = listedMarks(marks);
   return {
     usage: {
       measuredTime: metaTime(at),
@@ -61,6 +67,8 @@ export function planUsage({ measured, history, images, unknown }: ObservedUsage)
       namespaces: pods && namespaces.map((one) => namespaceOf(one, history)),
       otherNamespaces:
         rest.length === 0 ? undefined : { count: rest.length, bytes: sum(rest.map(({ bytes }) => bytes)) },
+      workloads: listed.map((one) => workloadOf(one, { measured, history, marks })),
+      otherWorkloads: others.highestBytes === 0 ? undefined : others,
       images: images && [...images.listed],
       otherImages: images?.unlisted,
     },
@@ -120,3 +128,35 @@ const namespaceOf = (
   ...sizesOf(use),
   growthBytesPerHour: namespaceGrowth(name, history),
 });
+
+/** The marks of a workload; what its pods use now is absent if it is unknown. */
+function workloadOf(
+  one: WorkloadMarks,
+  { measured, history, marks }: Pick<ObservedUsage, 'measured' | 'history' | 'marks'>,
+): NodeGCReportStatusUsageWorkload {
+  const { namespace, kind, name, peaks, parts, otherParts } = one;
+  const now = measured.workloads.find((use) => keyOf(use) === keyOf(one));
+  const absent = measured.pods === undefined ? undefined : 0;
+  return {
+    namespace,
+    kind,
+    name,
+    pods: now?.pods ?? absent,
+    bytes: now?.bytes ?? absent,
+    lowerBound: now?.isPartial === true ? true : undefined,
+    growthBytesPerHour: workloadGrowth(one, history),
+    highestBytes: highestOf(peaks),
+    highestPod: peaks[0]?.pod,
+    watchedSeconds: watchedSeconds(marks, one),
+    requestBytes: one.request,
+    limitBytes: one.limit,
+    parts: parts.map((part) => ({
+      kind: part.kind,
+      name: part.name,
+      highestBytes: part.peaks[0]?.bytes,
+      requestBytes: part.request,
+      limitBytes: part.limit,
+    })),
+    otherParts: otherParts === 0 ? undefined : otherParts,
+  };
+}

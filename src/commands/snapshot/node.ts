@@ -17,7 +17,7 @@ import {
 } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots, type KnownPods, type OrphanPaths } from '../../node/storage/orphans.ts';
 import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
-import { formatState } from '../../node/disk/state-format.ts';
+import { agentState, formatState } from '../../node/disk/state-format.ts';
 import type { ThisNode } from '../../process/config.ts';
 import type { Connected } from '../../process/connect.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -241,7 +241,7 @@ export function usingNode<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
-  const state = new StateFile(join(stateDirectory, 'state.json'));
+  const state = new StateFile(join(stateDirectory, 'state.json'), agentState);
   const useWith = (runtime: ContainerRuntime, containerd: ContainerdClient): Promise<T> =>
     use(
       new NodeSnapshot({

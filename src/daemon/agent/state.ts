@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { marksFormat, type Marks } from '../../node/disk/marks-format.ts';
 import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
-import type { AgentState } from '../../node/disk/state-format.ts';
+import { agentState, type AgentState } from '../../node/disk/state-format.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -10,6 +11,8 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 /** The state file in its directory; also the readiness check that it can be written. */
 export class StateDirectory implements Check {
   readonly name = 'state-dir';
+  /** A file of its own: a damaged one costs no history of images. */
+  readonly marks: StateFile<Marks>;
   readonly #directory: string;
   readonly #file: StateFile;
   readonly #log: Logger;
@@ -17,7 +20,8 @@ export class StateDirectory implements Check {
 
   constructor(directory: string, log: Logger) {
     this.#directory = directory;
-    this.#file = new StateFile(join(directory, 'state.json'));
+    this.#file = new StateFile(join(directory, 'state.json'), agentState);
+    this.marks = new StateFile(join(directory, 'marks.json'), marksFormat);
     this.#log = log;
   }
 

@@ -88,7 +88,10 @@ export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
     pressure: (signal) => pressure.collect(signal),
     usage: (signal) => usage.measure(signal),
     leftovers: (signal) => leftovers.collect(signal),
-    report: (signal, isLast) => report.reconcile(signal, isLast),
+    report: async (signal, isLast) => {
+      if (isLast === true) await usage.saveMarks(signal);
+      await report.reconcile(signal, isLast);
+    },
     isReportAwaited: () => report.isAwaited,
   };
 }
@@ -232,7 +235,7 @@ function usageManager(
   context: Context,
   { containers, images, freedBytes }: Removers & { readonly freedBytes: () => number },
 ): UsageManager {
-  const { registry, runtime, nodeDisk, logDisk, imageDisk: disk, kubelet } = context;
+  const { registry, runtime, state, nodeDisk, logDisk, imageDisk: disk, kubelet } = context;
   return new UsageManager({
     ...unitContext(context, 'usage'),
     runtime,
@@ -241,6 +244,7 @@ function usageManager(
     kubelet: kubelet.usage,
     imageDisk: disk,
     freedBytes,
+    marks: state.marks,
     images: () => images.inventory,
     containers: () => containers.inventory,
     metrics: usageMetrics(registry),

@@ -12,6 +12,7 @@ import { attachmentReader } from '../../kube/actions/live-reads.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
+import { agentState } from '../../node/disk/state-format.ts';
 import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -104,7 +105,7 @@ async function stateOf(
   notes: string[],
   signal: AbortSignal,
 ): Promise<AgentState> {
-  const reading = await new StateFile(join(stateDirectory, 'state.json')).read(signal);
+  const reading = await new StateFile(join(stateDirectory, 'state.json'), agentState).read(signal);
   if (reading.kind === 'read') return reading.state;
   if (reading.kind === 'startOver') notes.push(`Node ${name}: the agent's state file ${reading.reason}.`);
   return emptyState;

@@ -4,6 +4,7 @@ import type {
   PodStorageSpec,
   StorageLimit,
   StoragePod,
+  Workload,
 } from '../../api/local-storage.ts';
 import { doNotDisruptOf } from '../../api/do-not-disrupt.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
@@ -36,7 +37,7 @@ import {
 } from '../gen/node_pod.ts';
 import { acceptProtobuf } from '../http/media-types.ts';
 import type { Identified } from './objects.ts';
-import { controllerOf, mirroredUid } from './owner-references.ts';
+import { controllerOf, mirroredUid, workloadOf } from './owner-references.ts';
 import type { Resource } from './resources.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
@@ -62,6 +63,7 @@ export function nodePodCodec(): Codec<NodePodFacts> {
     texts: new SharedValues(),
     images: new SharedValues(),
     storage: new SharedValues(),
+    workloads: new SharedValues(),
   };
   const facts = (message: Message, known?: ReadonlyMap<string, NodePodFacts>): NodePodFacts => {
     const before = known?.get(message.metadata?.uid ?? '');
@@ -79,6 +81,7 @@ interface Shared {
   readonly texts: SharedValues<string>;
   readonly images: SharedValues<readonly string[]>;
   readonly storage: SharedValues<PodStorageSpec>;
+  readonly workloads: SharedValues<Workload>;
 }
 
 const noSpec = NodePodSpec.fromPartial({});
@@ -93,6 +96,13 @@ function nodePodFacts(
   const isRead = isReadable(spec);
   const images = imagesOf(spec, status);
   const refusal = doNotDisruptOf(meta.annotations);
+  const configHash = configHashOf(meta, spec);
+  const workload = workloadOf({
+    name: meta.name,
+    labels: meta.labels,
+    controller: controllerOf(meta.ownerReferences),
+    mirrorOn: configHash === undefined ? undefined : spec.nodeName,
+  });
   return {
     uid: meta.uid,
     name: meta.name,
@@ -101,7 +111,8 @@ function nodePodFacts(
     phase: shared.texts.share(bounded(status.phase, bounds.label)),
     evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
-    configHash: configHashOf(meta, spec),
+    configHash,
+    workload: shared.workloads.share(workload),
     priority: spec.priority,
     isOptedOut: hasKeepLabel(meta) || !isRead,
     doNotDisrupt: refusal === undefined ? undefined : shared.texts.share(bounded(refusal, bounds.name)),

@@ -1,4 +1,5 @@
 import { bounded, bounds } from '../../runtime/bounds.ts';
+import type { Workload } from '../../api/local-storage.ts';
 import type { OwnerReference } from '../gen/meta.ts';
 import type { OwnerRef } from './objects.ts';
 
@@ -35,4 +36,51 @@ export function mirroredUid({ annotations, controller, nodeName }: MirrorEvidenc
     controller?.apiVersion === 'v1' && controller.kind === 'Node' && controller.name === nodeName;
   // An empty annotation counts.
   return typeof uid === 'string' && isOwnedByNode ? uid : undefined;
+}
+
+interface OwnedPod {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, unknown>>;
+  readonly controller: Pick<OwnerRef, 'apiVersion' | 'kind' | 'name'> | undefined;
+  /** The node of a static pod, with which the name of its mirror ends; undefined = another pod. */
+  readonly mirrorOn: string | undefined;
+}
+
+/** The CronJob controller adds the scheduled time in minutes (pkg/controller/cronjob/utils.go, getJobName), from mid-2017 on: no date such as 20261231. */
+const scheduled = /^(?<cronJob>.{1,52})-(?:2[5-9]|[3-9]\d)\d{6}$/;
+
+/**
+ * Returns the workload of a pod from its controller alone, because agents may not read ReplicaSets and Jobs. Derived: a Deployment, where the name of
+ * the ReplicaSet ends with the pod's `pod-template-hash`; a CronJob, where the name of the Job ends with a scheduled time.
+ */
+export function workloadOf({ name, labels, controller, mirrorOn }: OwnedPod): Workload {
+  if (mirrorOn !== undefined) return { kind: 'StaticPod', name: withoutEnd(name, mirrorOn) ?? name };
+  if (controller === undefined) return { kind: 'Pod', name };
+  return derivedOwner(controller, labels) ?? { kind: groupedKind(controller), name: controller.name };
+}
+
+function derivedOwner(
+  { apiVersion, kind, name }: Pick<OwnerRef, 'apiVersion' | 'kind' | 'name'>,
+  { 'pod-template-hash': hash }: OwnedPod['labels'],
+): Workload | undefined {
+  if (apiVersion === 'apps/v1' && kind === 'ReplicaSet') {
+    const deployment = typeof hash === 'string' ? withoutEnd(name, hash) : undefined;
+    return deployment === undefined ? undefined : { kind: 'Deployment', name: deployment };
+  }
+  const isJob = apiVersion === 'batch/v1' && kind === 'Job';
+  const cronJob = isJob ? scheduled.exec(name)?.groups?.['cronJob'] : undefined;
+  return cronJob === undefined ? undefined : { kind: 'CronJob', name: cronJob };
+}
+
+function groupedKind({ apiVersion, kind }: Pick<OwnerRef, 'apiVersion' | 'kind'>): string {
+  const [group = '', version] = apiVersion.split('/');
+  return version === undefined || group === 'apps' || group === 'batch'
+    ? kind
+    : bounded(`${kind}.${group}`, bounds.name);
+}
+
+/** The text before `-end`; undefined = it does not end so, or is nothing else. */
+function withoutEnd(text: string, end: string): string | undefined {
+  const rest = text.slice(0, -end.length - 1);
+  return end !== '' && rest !== '' && text === `${rest}-${end}` ? rest : undefined;
 }

@@ -2,30 +2,29 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { constants } from 'node:fs';
 import { errorCode } from '../../runtime/errors.ts';
-import { formatState, parseState, type AgentState } from './state-format.ts';
+import type { AgentState, ParsedState, StateFormat } from './state-format.ts';
 
 /** Result of a read: a state, no file (a new node), or the reason why the agent starts over. */
-export type StateReading =
-  | { readonly kind: 'read'; readonly state: AgentState }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'startOver'; readonly reason: string };
+export type StateReading<S = AgentState> = ParsedState<S> | { readonly kind: 'missing' };
 
-/** The state of the agent on the disk of its node. A write replaces the whole file or nothing, and only if the state changed. */
-export class StateFile {
+/** State of the agent on the disk of its node. A write replaces the whole file or nothing, and only if the state changed. */
+export class StateFile<S = AgentState> {
   readonly #path: string;
+  readonly #format: StateFormat<S>;
   #written: string | undefined;
   /** The existing file could not be read: it is set aside, not overwritten. */
   #setAside = false;
 
-  constructor(path: string) {
+  constructor(path: string, format: StateFormat<S>) {
     this.#path = path;
+    this.#format = format;
   }
 
   /** Throws only for an abort: after every other failure the agent starts over. */
-  async read(signal: AbortSignal): Promise<StateReading> {
+  async read(signal: AbortSignal): Promise<StateReading<S>> {
     try {
       const text = await readFile(this.#path, { encoding: 'utf8', signal });
-      const parsed = parseState(text);
+      const parsed = this.#format.parse(text);
       if (parsed.kind === 'read') this.#written = text;
       else this.#setAside = true;
       return parsed;
@@ -38,9 +37,9 @@ export class StateFile {
   }
 
   /** Throws in one line if the file cannot be written; the old file is then still whole. */
-  async write(state: AgentState, signal: AbortSignal): Promise<void> {
+  async write(state: S, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const text = formatState(state);
+    const text = this.#format.format(state);
     if (text === this.#written) return;
     try {
       if (this.#setAside) await this.#moveAside();

@@ -34,9 +34,14 @@ export interface AgentState {
 
 export const emptyState: AgentState = { images: new Map(), removed: [] };
 
-type ParsedState =
-  | { readonly kind: 'read'; readonly state: AgentState }
-  | { readonly kind: 'startOver'; readonly reason: string };
+export type ParsedState<S = AgentState> =
+  { readonly kind: 'read'; readonly state: S } | { readonly kind: 'startOver'; readonly reason: string };
+
+/** How a state is written to a file; `parse` never throws. */
+export interface StateFormat<S> {
+  readonly parse: (text: string) => ParsedState<S>;
+  readonly format: (state: S) => string;
+}
 
 const currentVersion = 1;
 
@@ -76,6 +81,8 @@ export function formatState({ images, removed, inForce }: AgentState): string {
     inForce,
   })}\n`;
 }
+
+export const agentState: StateFormat<AgentState> = { parse: parseState, format: formatState };
 
 const timeText = (ms: number): string => new Date(ms).toISOString();
 

@@ -2,7 +2,13 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { beforeEach, expect, test } from 'vitest';
 import { StateDirectory } from '../../../src/daemon/agent/state.ts';
 import { StateFile } from '../../../src/node/disk/state-file.ts';
-import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/disk/state-format.ts';
+import {
+  agentState,
+  emptyState,
+  formatState,
+  parseState,
+  type AgentState,
+} from '../../../src/node/disk/state-format.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { temporaryDirectory } from './directory.ts';
 
@@ -27,7 +33,7 @@ beforeEach(() => {
 });
 
 test('a written state can be read, only by its owner, and is not written again unchanged; the format is fixed', async () => {
-  const file = new StateFile(path);
+  const file = new StateFile(path, agentState);
   expect(await file.read(never)).toEqual({ kind: 'missing' });
   await writeFile(`${path}.tmp`, '{"version":1,', { mode: 0o600 });
   await file.write(state, never);
@@ -47,7 +53,7 @@ test('a written state can be read, only by its owner, and is not written again u
     inForce: { rulesId: '0123456789ab', since: '2026-01-15T12:00:00.000Z' },
   });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
+  expect(await new StateFile(path, agentState).read(never)).toEqual({ kind: 'read', state });
   expect(await readdir(at())).toEqual(['state.json']);
   await rm(path);
   await file.write({ ...state }, never);
@@ -71,7 +77,7 @@ test.each([
   ['a removal without a time', removed('[{"digest":"a"}]'), 'removed[0].at: must be an RFC 3339 time'],
 ])('%s means starting over', async (_name, text, reason) => {
   await writeFile(path, text);
-  expect(await new StateFile(path).read(never)).toEqual({ kind: 'startOver', reason });
+  expect(await new StateFile(path, agentState).read(never)).toEqual({ kind: 'startOver', reason });
 });
 
 test('the image id __proto__ is kept', () => {
@@ -87,18 +93,20 @@ test.each([
 ])('%s is set aside once, not overwritten', async (_name, make) => {
   await make();
   const before = (await stat(path)).ino;
-  const file = new StateFile(path);
+  const file = new StateFile(path, agentState);
   expect((await file.read(never)).kind).toBe('startOver');
   await file.write(emptyState, never);
   await file.write(state, never);
   expect((await readdir(at())).toSorted()).toEqual(['state.json', 'state.json.bak']);
   expect((await stat(`${path}.bak`)).ino).toBe(before);
-  expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
+  expect(await new StateFile(path, agentState).read(never)).toEqual({ kind: 'read', state });
 });
 
 test('a file that cannot be replaced leaves no temporary file, which would fill a full disk', async () => {
   await mkdir(path);
-  await expect(new StateFile(path).write(state, never)).rejects.toThrow(`state file ${path} (EISDIR)`);
+  await expect(new StateFile(path, agentState).write(state, never)).rejects.toThrow(
+    `state file ${path} (EISDIR)`,
+  );
   expect(await readdir(at())).toEqual(['state.json']);
 });
 
@@ -113,7 +121,7 @@ test('a state directory is not ready after a failed write, until the next one', 
 });
 
 test('a failed write keeps the old file whole, and is repeated', async () => {
-  const file = new StateFile(path);
+  const file = new StateFile(path, agentState);
   await file.write(emptyState, never);
   await mkdir(`${path}.tmp`);
   await expect(file.write(state, never)).rejects.toThrow('(EISDIR)');
@@ -127,6 +135,6 @@ test('a link in place of the temporary file is not followed', async () => {
   const outside = at('outside');
   await writeFile(outside, 'untouched');
   await symlink(outside, `${path}.tmp`);
-  await expect(new StateFile(path).write(state, never)).rejects.toThrow('(ELOOP)');
+  await expect(new StateFile(path, agentState).write(state, never)).rejects.toThrow('(ELOOP)');
   expect(await readFile(outside, 'utf8')).toBe('untouched');
 });

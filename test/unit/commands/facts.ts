@@ -105,6 +105,7 @@ export const partOf = (over: Partial<NodePart>): NodePart => ({
 /** A pod of node-1 that names these images. */
 export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts => ({
   ...nodePod(name, images),
+  workload: { kind: 'Pod', name },
   resourceVersion: '1',
   priority: undefined,
   isOptedOut: false,

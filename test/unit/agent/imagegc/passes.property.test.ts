@@ -79,6 +79,7 @@ class World {
       pods: node.live.pods?.map((pod) => ({
         ...pod,
         ...{ resourceVersion: '1', priority: 0, doNotDisrupt: undefined, storage: spec() },
+        workload: { kind: 'Pod', name: pod.name },
       })),
       images,
       containers,

@@ -56,7 +56,7 @@ export const storagePod = (
   over: Partial<StoragePod> = {},
 ): StoragePod => ({
   ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running', evicted: false },
-  ...{ deletionAtMs: undefined, configHash: undefined, images: [] },
+  ...{ deletionAtMs: undefined, configHash: undefined, images: [], workload: { kind: 'Pod', name } },
   ...{ priority: 0, isOptedOut: false, doNotDisrupt: undefined, storage: spec(storage) },
   ...over,
 });

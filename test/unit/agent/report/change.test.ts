@@ -193,11 +193,15 @@ describe('the usage of the node', () => {
   const half = { capacityBytes: 100 * gib, availableBytes: 50 * gib, usedBytes: 50 * gib };
   const one = { namespace: 'a', name: 'p', uid: 'u', bytes: 10 * gib };
   const namespace = { name: 'nodefs', pods: 1, bytes: 10 * gib, growthBytesPerHour: gib };
+  const marked = (highestBytes: number, bytes = 0) => ({
+    ...{ namespace: 'a', kind: 'Job', name: 'j', watchedSeconds: 60, highestBytes, bytes },
+  });
   const usage: NodeGCReportStatus['usage'] = {
     fileSystems: [{ name: 'nodefs', ...half }],
     pods: [one],
     namespaces: [namespace],
     images: [{ id: 'i', bytes: 10 * gib, inUse: true }],
+    workloads: [marked(10 * gib)],
   };
   const sized = (bytes: number) => ({ ...usage, pods: [{ ...one, bytes }] });
 
@@ -209,6 +213,8 @@ describe('the usage of the node', () => {
     ['a pod that grew by 6 %', usage, sized(10.7 * gib), true],
     ['a new pod', usage, { ...usage, pods: [one, { ...one, uid: 'v' }] }, true],
     ['a pod that is gone', usage, { ...usage, pods: [] }, true],
+    ['a higher mark of a workload', usage, { ...usage, workloads: [marked(11 * gib)] }, true],
+    ['a workload that uses more', usage, { ...usage, workloads: [marked(10 * gib, 9 * gib)] }, false],
     ['the last one, after a restart of the agent', usage, undefined, false],
   ])('whether it is written: %s', (name, before, next, expected) => {
     expect(isWritten(name, 1, { usage: before }, { usage: next })).toBe(expected);

@@ -1,54 +1,12 @@
 import fc from 'fast-check';
-import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { fitStatus, type NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { UsageManager, type UsageDeps } from '../../../../src/agent/usage/manager.ts';
+import type { UsageDeps } from '../../../../src/agent/usage/manager.ts';
 import { forecastOf, noHistory } from '../../../../src/agent/usage/forecast.ts';
-import { usageMetrics } from '../../../../src/agent/usage/metrics.ts';
-import { FakeClock } from '../../../fakes/clock.ts';
-import { FakeRecorder } from '../../../fakes/cluster.ts';
-import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { container, emptyDir, storagePod, usage, type Used } from '../localstorage/builders.ts';
 import { containers, disk, gib, images } from '../report/builders.ts';
+import { node } from './environment.ts';
 
-const never = new AbortController().signal;
 const minuteMs = 60_000;
-
-/** A node whose disk of 100 GiB is half full; 10 GiB of it are images, half of them in use. */
-function node(over: Partial<UsageDeps> = {}) {
-  const clock = new FakeClock();
-  const recorder = new FakeRecorder();
-  const registry = new Registry();
-  const log = new RecordingLogger();
-  const size = { usedBytes: 10 * gib };
-  const manager = new UsageManager({
-    kubelet: () => Promise.resolve(usage({})),
-    nodeDisk: () => Promise.resolve(disk(50, size)),
-    imageDisk: () => Promise.resolve(disk(50, size)),
-    logDisk: () => Promise.resolve(disk(50, size)),
-    runtime: { containerStats: () => Promise.resolve([]) },
-    pods: () => [],
-    images: () => images(),
-    containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0, byPod: new Map() } }),
-    freedBytes: () => 0,
-    node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'u' }),
-    ...{ recorder, clock, log, metrics: usageMetrics(registry), ...over },
-  });
-  const measure = async (): Promise<NonNullable<NodeGCReportStatus['usage']>> => {
-    await manager.measure(never);
-    return fitStatus({ usage: manager.usage }).usage ?? {};
-  };
-  /** One measurement a minute. */
-  const during = async (minutes: number, before: (minute: number) => void) => {
-    for (let i = 0; i < minutes; i += 1) {
-      before(i);
-      await manager.measure(never);
-      clock.advance(minuteMs);
-    }
-    return fitStatus({ usage: manager.usage }).usage ?? {};
-  };
-  return { manager, clock, recorder, registry, log, measure, during };
-}
 
 const pods = [
   storagePod('db', { emptyDirs: [emptyDir('data'), emptyDir('shm', undefined, true)] }),
@@ -533,7 +491,14 @@ describe('when a disk is full', () => {
 
   test('without a history nothing is known about the time', () => {
     const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0, collectable: {} };
-    const measured = { at: new Date(), disks: [], pods: undefined, partial: [], namespaces: [] };
+    const measured = {
+      at: new Date(),
+      disks: [],
+      pods: undefined,
+      partial: [],
+      namespaces: [],
+      workloads: [],
+    };
     const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: {} }, noHistory, measured);
     expect(forecast).toMatchObject({
       bytesPerHour: undefined,

@@ -54,6 +54,7 @@ const facts = {
   evicted: true,
   deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
   configHash: 'h1',
+  workload: { kind: 'StaticPod', name: 'web' },
   priority: 1000,
   isOptedOut: true,
   doNotDisrupt: undefined,
@@ -113,6 +114,44 @@ describe('a pod of the node', () => {
     { phase: 'Succeeded', images: [] },
   ])('$phase refers to $images', ({ phase, images }) => {
     expect(codec.fromJson({ ...json, status: { phase } }).images).toEqual(images);
+  });
+
+  const labels = { 'pod-template-hash': '5c7d9' };
+  const long = 'n'.repeat(52);
+  test.each([
+    [['apps/v1', 'ReplicaSet', 'web-5c7d9'], 'Deployment', 'web'],
+    [['apps/v1', 'ReplicaSet', 'web-1'], 'ReplicaSet', 'web-1'],
+    [['apps/v1', 'ReplicaSet', '-5c7d9'], 'ReplicaSet', '-5c7d9'],
+    [['apps.example.com/v1', 'ReplicaSet', 'web-5c7d9'], 'ReplicaSet.apps.example.com', 'web-5c7d9'],
+    [['argoproj.io/v1alpha1', 'Rollout', 'web'], 'Rollout.argoproj.io', 'web'],
+    [['apps/v1', 'StatefulSet', 'db'], 'StatefulSet', 'db'],
+    [['batch/v1', 'Job', 'backup-29400000'], 'CronJob', 'backup'],
+    [['batch/v1', 'Job', `${long}-31000000`], 'CronJob', long],
+    [['batch/v1', 'Job', `${long}n-31000000`], 'Job', `${long}n-31000000`],
+    [['batch/v1', 'Job', 'backup-20261129'], 'Job', 'backup-20261129'],
+    [['batch/v1', 'Job', 'backup-123456789'], 'Job', 'backup-123456789'],
+    [['batch.example.com/v1', 'Job', 'backup-29400000'], 'Job.batch.example.com', 'backup-29400000'],
+    [['v1', 'ReplicationController', 'web'], 'ReplicationController', 'web'],
+  ] as const)('of %s belongs to %s %s', ([apiVersion, owner, ownerName], kind, name) => {
+    const ownerReferences = [{ apiVersion, kind: owner, name: ownerName, uid: 'o', controller: true }];
+    const pod = { ...json, metadata: { ...metadata, annotations: {}, labels, ownerReferences } };
+    expect(codec.fromJson(pod).workload).toEqual({ kind, name });
+  });
+
+  test.each([
+    { name: 'web', workload: { kind: 'StaticPod', name: 'web' } },
+    { name: 'etcd-node-1', workload: { kind: 'StaticPod', name: 'etcd' } },
+  ])('$name that mirrors a static pod belongs to $workload.name', ({ name, workload }) => {
+    expect(codec.fromJson({ ...json, metadata: { ...metadata, name } }).workload).toEqual(workload);
+  });
+
+  test('without a controller is its own workload; without a hash nothing is derived', () => {
+    const bare = { ...metadata, annotations: {}, labels: {} };
+    const replicaSet = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'a-1', uid: 'o', controller: true };
+    const workloadOf = (ownerReferences: readonly object[]) =>
+      codec.fromJson({ ...json, metadata: { ...bare, ownerReferences } }).workload;
+    expect(workloadOf([{ ...replicaSet, controller: false }])).toEqual({ kind: 'Pod', name: 'web' });
+    expect(workloadOf([replicaSet])).toEqual({ kind: 'ReplicaSet', name: 'a-1' });
   });
 
   test('is reused in the same state', () => {
