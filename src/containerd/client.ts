@@ -7,7 +7,7 @@ import { isNotFound, isUnimplemented } from '../cri/failure.ts';
 import { RuntimeError } from '../cri/runtime.ts';
 import { ContainersDefinition as containers, type ListContainerMessage } from './gen/containers.ts';
 import { ContentDefinition as content, type Info as BlobInfo, type Status } from './gen/content.ts';
-import { ImagesDefinition as images, type Image } from './gen/images.ts';
+import { ImagesDefinition as images, type Image, type ListImagesResponse } from './gen/images.ts';
 import { IntrospectionDefinition as introspection } from './gen/introspection.ts';
 import { LeasesDefinition as leases, type ListResourcesResponse, type ListResponse } from './gen/leases.ts';
 import { NamespacesDefinition as namespaces } from './gen/namespaces.ts';
@@ -17,7 +17,7 @@ import {
   type Info as SnapshotInfo,
   type UsageResponse,
 } from './gen/snapshots.ts';
-import { StoreDefinition as sandboxes, type Sandbox } from './gen/sandboxes.ts';
+import { StoreDefinition as sandboxes, type Sandbox, type StoreListResponse } from './gen/sandboxes.ts';
 import type { Timestamp } from './gen/types.ts';
 import {
   gcExpire,
@@ -76,13 +76,17 @@ export class ContainerdClient {
     const late = (): Error => new Error(`reading containerd took longer than ${this.#deadlineMs / 1000} s`);
     const deadline = deadlineAfter(clock, this.#deadlineMs, late, signal);
     try {
-      return await this.#read(deadline.signal);
-    } catch (err) {
-      if (err instanceof RuntimeError && isUnimplemented(err.cause)) return undefined;
-      throw err;
+      return await orUnsupported(this.#read(deadline.signal));
     } finally {
       deadline.stop();
     }
+  }
+
+  /** The names of the kubelet's images that have this label, however many names there are; undefined = the runtime is not containerd. */
+  async imagesWith(label: string, signal: AbortSignal): Promise<readonly ImageName[] | undefined> {
+    const of = { deadlineMs: this.#deadlineMs, namespace: kubernetesNamespace };
+    const request = { filters: [`labels."${label}"`] };
+    return orUnsupported(new Calls(this.#connection, of, signal).list(listImages, request));
   }
 
   /**
@@ -227,7 +231,7 @@ async function listNamespace(
   calls: Calls,
   snapshotters: readonly { readonly id: string }[],
 ): Promise<NamespaceStore> {
-  const names = await calls.list([images, images.methods.list, (page) => page.images.map(toImageName)], all);
+  const names = await calls.list(listImages, all);
   const running = await calls.list([containers, containers.methods.listStream, toContainers], all);
   const pods = await readSandboxes(calls);
   const held = await readLeases(calls);
@@ -257,12 +261,12 @@ async function listNamespace(
 
 /** containerd before 1.7 has none: its sandboxes are containers. */
 async function readSandboxes(calls: Calls): Promise<readonly StoredSandbox[]> {
-  try {
-    return await calls.list([sandboxes, sandboxes.methods.list, ({ list }) => list.map(toSandbox)], all);
-  } catch (err) {
-    if (err instanceof RuntimeError && isUnimplemented(err.cause)) return [];
-    throw err;
-  }
+  const list = [
+    sandboxes,
+    sandboxes.methods.list,
+    (page: StoreListResponse) => page.list.map(toSandbox),
+  ] as const;
+  return (await orUnsupported(calls.list(list, all))) ?? [];
 }
 
 /** A lease that ends meanwhile keeps nothing. */
@@ -303,6 +307,15 @@ async function usageOf(calls: Calls, snapshotter: string, key: string): Promise<
   }
 }
 
+async function orUnsupported<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (err) {
+    if (err instanceof RuntimeError && isUnimplemented(err.cause)) return undefined;
+    throw err;
+  }
+}
+
 /** Without a path, containerd would replace all labels. */
 const maskOf = (labels: Labels): { readonly paths: string[] } => ({
   paths: Object.keys(labels).map((key) => `labels.${key}`),
@@ -315,6 +328,12 @@ const toImageName = ({ name, target, labels }: Image): ImageName => ({
   target: target?.digest ?? '',
   labels: knownLabels(labels),
 });
+
+const listImages = [
+  images,
+  images.methods.list,
+  (page: ListImagesResponse) => page.images.map(toImageName),
+] as const;
 
 const toContainers = ({ container }: ListContainerMessage): readonly StoredContainer[] =>
   container === undefined

@@ -168,7 +168,7 @@ export type KubeletAccess = Pick<KubeletUsageOptions, 'endpoint' | 'trust'>;
 
 type NodeOptions = OptionsOf<typeof withNode<[], EarlierOptions>>;
 
-const notSocket = (given: string): string | undefined =>
+export const notSocket = (given: string): string | undefined =>
   /^(unix:\/\/)?\//.test(given)
     ? undefined
     : 'Use a socket such as /run/containerd/containerd.sock or unix:///run/crio/crio.sock.';

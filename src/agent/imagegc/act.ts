@@ -12,6 +12,7 @@ import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { amountOf, amountOverLow } from './disk.ts';
 import { isDueAnyway, type Goal, type ImageGcPlan, type ImageRemoval, type SpaceUnit } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics, type Stage } from './metrics.ts';
+import { ownLabel, unpinned } from './pin-labels.ts';
 import type { PinChange } from './pins.ts';
 import type { RemovalResults } from './report.ts';
 import type { Relief } from '../nodepressure/facts.ts';
@@ -305,4 +306,14 @@ export async function changePins(
     onProgress();
   }
   return made;
+}
+
+/** Removes every pin that dustpan has set, and returns the names that had one; undefined = the runtime is not containerd. Rejects at the first failure. */
+export async function unpinAll(
+  containerd: Pick<ContainerdClient, 'imagesWith' | 'labelImage'>,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const pinned = await containerd.imagesWith(ownLabel, signal);
+  for (const one of pinned ?? []) await containerd.labelImage(one.name, unpinned(one), signal);
+  return pinned?.map(({ name }) => name);
 }

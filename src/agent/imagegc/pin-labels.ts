@@ -1,4 +1,9 @@
-import { kubernetesNamespace, type ContainerdStore, type ImageName } from '../../containerd/store.ts';
+import {
+  kubernetesNamespace,
+  type ContainerdStore,
+  type ImageName,
+  type Labels,
+} from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 
 /** The label of a name by which CRI, and so the kubelet, keeps its image. */
@@ -16,6 +21,10 @@ export const isOwn = ({ labels }: ImageName): boolean => ownLabel in labels;
 /** Whether somebody else has pinned it, also beside dustpan: the label of CRI is no longer dustpan's to remove. */
 export const isOfOthers = ({ labels }: ImageName): boolean =>
   pinLabel in labels && (!(ownLabel in labels) || k3sLabel in labels);
+
+/** The labels that remove the pin of dustpan, and leave those of others. */
+export const unpinned = (name: ImageName): Labels =>
+  isOfOthers(name) ? { [ownLabel]: '' } : { [ownLabel]: '', [pinLabel]: '' };
 
 export const isManaged = ({ labels }: ImageName): boolean => managedLabel in labels;
 

@@ -10,7 +10,7 @@ import {
   type PinState,
   type UnpinnedReason,
 } from './facts.ts';
-import { isManaged, isOfOthers, isOwn, namesOf, ownLabel, pinLabel } from './pin-labels.ts';
+import { isManaged, isOfOthers, isOwn, namesOf, ownLabel, pinLabel, unpinned } from './pin-labels.ts';
 import { bytesOnDisk } from './space.ts';
 
 type PlannedImages = Pick<ImageGcPlan, 'rule' | 'space' | 'kept' | 'removals'>;
@@ -184,6 +184,3 @@ function changesOf(
     return isPinned || isOfOthers(one) || !isManaged(one) ? [] : [{ kind: 'pin', name, labels: wanted }];
   });
 }
-
-const unpinned = (name: ImageName): Labels =>
-  isOfOthers(name) ? { [ownLabel]: '' } : { [ownLabel]: '', [pinLabel]: '' };

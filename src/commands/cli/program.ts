@@ -13,6 +13,7 @@ import { snapshotCommand } from '../snapshot/command.ts';
 import { statusCommand } from '../status/command.ts';
 import type { System } from '../../process/system.ts';
 import { topCommand } from '../top/command.ts';
+import { unpinCommand } from '../unpin/command.ts';
 import { versionCommand, versionLine } from '../version/command.ts';
 import { whyCommand } from '../why/command.ts';
 
@@ -29,6 +30,7 @@ export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   topCommand(system, async () => (await import('../top/top.ts')).runTop),
   reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
+  unpinCommand(system, async () => (await import('../unpin/unpin.ts')).runUnpin),
   completionCommand(system),
   versionCommand(system),
   controllerCommand(

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { Registry } from 'prom-client';
+import { unpinAll } from '../../agent/imagegc/act.ts';
 import { ContainerdClient } from '../../containerd/client.ts';
 import { criRuntime } from '../../cri/client.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { agentRights } from '../../api/policy/needs.ts';
+import { isUninstalled } from '../../kube/actions/live-reads.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
 import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -75,6 +77,10 @@ function neededOn(nodeName: string) {
 /** Parts of the 5 s that a stop may take: removals that have begun, then their report (Events have 3 s meanwhile). */
 const lastRemovalsMs = 1_500;
 const lastReportMs = 1_500;
+/** Beside the last report. */
+const ownDaemonSetMs = 1_500;
+/** Only when dustpan is uninstalled: nobody waits then, and a pod has 30 s. */
+const unpinMs = 15_000;
 
 class Agent {
   readonly #base: Base;
@@ -199,11 +205,27 @@ class Agent {
     );
     // Events are flushed meanwhile.
     writing.abort();
-    await units
-      .report(AbortSignal.timeout(lastReportMs), true)
-      .catch((err: unknown) => log.warn({ err }, 'last report not written'));
+    await Promise.all([
+      units
+        .report(AbortSignal.timeout(lastReportMs), true)
+        .catch((err: unknown) => log.warn({ err }, 'last report not written')),
+      this.#unpinIfUninstalled(containerd),
+    ]);
     cri.close();
     containerd.close();
+  }
+
+  /** Nobody else would remove the pins of images: a new agent goes on with them, but none may come. */
+  async #unpinIfUninstalled(containerd: ContainerdClient): Promise<void> {
+    const { config, cluster, log } = this.#base;
+    if (config.pod === undefined) return;
+    try {
+      if (!(await isUninstalled(cluster.acts, config.pod, AbortSignal.timeout(ownDaemonSetMs)))) return;
+      const names = (await unpinAll(containerd, AbortSignal.timeout(unpinMs))) ?? [];
+      log.info({ names: names.length }, 'uninstalled, removed the pins of images');
+    } catch (err) {
+      log.warn({ err }, 'pins of images stay; if dustpan is uninstalled, dustpan unpin removes them');
+    }
   }
 
   /** Waits for the end of removals that have begun, but not for a runtime that hangs. */

@@ -4,10 +4,12 @@ import {
   metricsSecurity,
   metricsSecurityProblems,
   nodeNameOf,
+  set,
   withCluster,
   withNode,
   withServers,
 } from '../../process/config.ts';
+import type { PodName } from '../../kube/actions/pod-requests.ts';
 import { UsageError } from '../../process/exit.ts';
 import { duration, LenientCommand, onOff, type OptionsOf } from '../../process/option.ts';
 import type { Load, System } from '../../process/system.ts';
@@ -91,6 +93,8 @@ export function agentConfig(options: OptionsOf<typeof agentOptions>, { env }: Sy
     ...options,
     kube: kubeConfigSource(options, env),
     nodeName,
+    /** The pod it runs in; undefined = in none. */
+    pod: podOf(set(env['POD_NAMESPACE']), set(env['POD_NAME'])),
     /** A path or a `unix://` URL; undefined = search. */
     criSocket: options.criSocket,
     runtimeRequestTimeoutMs: options.runtimeRequestTimeout,
@@ -107,6 +111,9 @@ export function agentConfig(options: OptionsOf<typeof agentOptions>, { env }: Sy
     metricsSecurity: metricsSecurity(options),
   };
 }
+
+const podOf = (namespace: string | undefined, name: string | undefined): PodName | undefined =>
+  namespace === undefined || name === undefined ? undefined : { namespace, name };
 
 export const agentCommand = (system: System, load: Load<[AgentConfig]>) =>
   agentOptions().action(async (options) => {

@@ -23,7 +23,7 @@ import {
 } from '../codec/json.ts';
 import { deadlineAfter } from '../../runtime/scheduling/abort.ts';
 import { acceptMetadata } from '../http/media-types.ts';
-import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
+import { isDenied, isMissing, unless, type KubeTransport } from '../http/transport.ts';
 import { actionTimeoutMs, podPath, type PodName } from './pod-requests.ts';
 
 export interface LivePolicies {
@@ -115,6 +115,34 @@ export const attachmentReader =
     const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
     return (await unless(isMissing, transport.send(request, signal))) !== undefined;
   };
+
+/**
+ * Whether the DaemonSet that runs this pod is deleted. An uninstallation also deletes the right to read that, or the service account: then it is
+ * too. Rejects if the API server does not respond.
+ */
+export async function isUninstalled(
+  transport: Pick<KubeTransport, 'send'>,
+  pod: PodName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const get = async (path: string): Promise<Unchecked<V1Pod> | undefined> => {
+    const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
+    const response = await unless(isMissing, transport.send(request, signal));
+    return response && asObject<V1Pod>(parseJson(response.body));
+  };
+  try {
+    const own = await get(podPath(pod));
+    const controller = controllerOf(ownersFromJson(asObject(own?.metadata).ownerReferences));
+    if (controller?.kind !== 'DaemonSet') return false;
+    const namespace = encodeURIComponent(pod.namespace);
+    const path = `/apis/apps/v1/namespaces/${namespace}/daemonsets/${encodeURIComponent(controller.name)}`;
+    const { deletionTimestamp, uid } = asObject((await get(path))?.metadata);
+    return asText(uid) !== controller.uid || asText(deletionTimestamp) !== '';
+  } catch (err) {
+    if (isDenied(err)) return true;
+    throw err;
+  }
+}
 
 interface LiveNodeDeps {
   readonly transport: Pick<KubeTransport, 'send' | 'stream'>;

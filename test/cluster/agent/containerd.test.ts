@@ -41,7 +41,11 @@ test('labels of a name are set and removed beside those of others', async () => 
     await containerd.labelImage(ref, { [pinned]: 'pinned', 'gc.dustpan.dev/pinned': 'web' }, signal),
   ).toBe(true);
   expect(await labelsOf(ref)).toEqual({ ...before, [pinned]: 'pinned', 'gc.dustpan.dev/pinned': 'web' });
+  expect((await containerd.imagesWith('gc.dustpan.dev/pinned', signal))?.map(({ name }) => name)).toEqual([
+    ref,
+  ]);
   await containerd.labelImage(ref, { [pinned]: '', 'gc.dustpan.dev/pinned': '' }, signal);
+  expect(await containerd.imagesWith('gc.dustpan.dev/pinned', signal)).toEqual([]);
   expect(await labelsOf(ref)).toEqual(before);
   expect(await containerd.labelImage('bed.test/missing:1', { [pinned]: 'pinned' }, signal)).toBe(false);
 });

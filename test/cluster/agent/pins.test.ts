@@ -1,4 +1,6 @@
 // @bed node
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
 import { everySecond, startAgent } from './agent.ts';
@@ -8,8 +10,10 @@ import { criResponse, crictl } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { push } from '../node/push.ts';
 import { startOtherKubelet } from '../node-side-by-side/kubelet.ts';
+import { repositoryRoot } from '../repository.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
+import { runCommand, runDustpan } from '../servers/command.ts';
 import { eventually } from '../servers/waiting.ts';
 
 const { signal } = new AbortController();
@@ -146,6 +150,28 @@ test('without its entry an image loses the pin; the pin of others stays', async 
   const { id: foreignId = '' } = (await listed()).find((one) => one.repoTags[0] === foreign.ref) ?? {};
   expect(await isPinned(foreignId)).toBe(true);
   expect(Object.values(await pinsOf(foreignId))).not.toContain('default');
+});
+
+test('without an agent, a person removes the pins of dustpan, and no others', async () => {
+  await applyPolicy(cluster, 'Enforce', policy([kept]));
+  await whollyPinned(id);
+  await agent.stop();
+  const others = (await listed()).filter((one) => one.pinned && one.id !== id);
+  expect(others.map(({ repoTags }) => repoTags[0])).toContain(foreign.ref);
+  expect(await runDustpan('unpin', `--cri-socket=${cluster.node.criSocket}`)).toContain(`unpinned ${kept}\n`);
+  expect(await pinnedNames()).toEqual([]);
+  await expect.poll(() => isPinned(id), eventually).toBe(false);
+  const left = (await listed()).filter((one) => one.pinned);
+  expect(left.map((one) => one.id).sort()).toEqual(others.map((one) => one.id).sort());
+  await containerd.labelImage(kept, { [pin]: 'pinned', [own]: 'default' }, signal);
+  const help = readFileSync(join(repositoryRoot(), 'docs/reference/cli.md'), 'utf8');
+  const [, byHand = ''] = /\n(ctr -n k8s.io images ls[^]*?)\n```/.exec(help) ?? [];
+  const { DUSTPAN_BED_BIN: bin = '', PATH: path = '' } = process.env;
+  const env = { ...process.env, PATH: `${bin}:${path}` };
+  expect(await runCommand(['sh', '-c', byHand], { env })).toMatchObject({ code: 0 });
+  expect(await pinnedNames()).toEqual([]);
+  expect(await isPinned(id)).toBe(false);
+  agent = await startAgent(cluster, { args: everySecond });
 });
 
 test('in mode DryRun nothing is pinned', async () => {

@@ -3,7 +3,7 @@ import type { LastRemoved, NodePassReport } from '../../../../src/gc/pass.ts';
 import type { NodePod } from '../../../../src/api/node-pod.ts';
 import { namesOf } from '../../../../src/agent/imagegc/pin-labels.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import type { ContainerdStore, Labels, NamespaceStore } from '../../../../src/containerd/store.ts';
+import type { ContainerdStore, ImageName, Labels, NamespaceStore } from '../../../../src/containerd/store.ts';
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
@@ -237,6 +237,10 @@ export class FakeStore {
       runtime.images = runtime.images.map((one) => ({ ...one, pinned: isPinned(one) }));
       return Promise.resolve(true);
     };
+  }
+
+  imagesWith(label: string): Promise<readonly ImageName[]> {
+    return Promise.resolve(this.#stored().images.filter(({ labels }) => label in labels));
   }
 
   get pinned(): readonly string[] {

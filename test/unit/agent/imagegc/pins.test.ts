@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { pinnedAfter, planPins, type PinPlan, type StoredNames } from '../../../../src/agent/imagegc/pins.ts';
+import { unpinAll } from '../../../../src/agent/imagegc/act.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { ownPins } from '../../../../src/agent/imagegc/pin-labels.ts';
 import type { ImageName, Labels } from '../../../../src/containerd/store.ts';
@@ -357,6 +358,30 @@ describe('a pass', () => {
     expect(removed).toBeGreaterThan(0);
     expect(node.inventories.at(-1)?.pins.own).toEqual({ count: 0, bytes: 0 });
     expect(await node.metric('dustpan_unit_errors_total', { stage: 'pins' })).toBe(1);
+  });
+
+  test('at an uninstallation every pin of dustpan is removed, and no other', async () => {
+    const { node, store } = keepingNode(['a', 'b']);
+    store.labels.set('sha256:c', foreign);
+    store.labels.set('sha256:i', k3s);
+    await node.observe();
+    await node.pass();
+    expect(store.pinned.length).toBeGreaterThan(3);
+    const containerd = {
+      imagesWith: (label: string) => store.imagesWith(label),
+      labelImage: node.labelImage,
+    };
+    expect(await unpinAll(containerd, new AbortController().signal)).toContain('sha256:a');
+    expect(store.pinned).toEqual(['sha256:c', 'sha256:i']);
+    expect(store.labels.get('sha256:i')).not.toHaveProperty('gc.dustpan.dev/pinned');
+  });
+
+  test('a runtime that is not containerd has no pins', async () => {
+    const containerd = {
+      imagesWith: () => Promise.resolve(undefined),
+      labelImage: () => Promise.reject(new Error()),
+    };
+    expect(await unpinAll(containerd, new AbortController().signal)).toBeUndefined();
   });
 
   test('a name that is gone gets no pin', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LiveReads } from '../../../../src/kube/actions/live-reads.ts';
+import { isUninstalled, LiveReads } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { systemClock } from '../../../../src/runtime/scheduling/clock.ts';
 import { FakeTransport, refusal } from '../../../fakes/transport.ts';
@@ -89,5 +89,40 @@ describe('the live pod', () => {
     };
     const { live } = over({ metadata, spec: { nodeName: 'node-1' } });
     expect(await live.pod(pod, signal)).toMatchObject({ configHash: 'abc' });
+  });
+});
+
+describe('whether dustpan is uninstalled', () => {
+  const owner = {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    name: 'dustpan-agent',
+    uid: 'd',
+    controller: true,
+  };
+  const ofPod = { metadata: { ...pod, ownerReferences: [owner] } };
+  const set = (over: object = {}) => ({ metadata: { name: 'dustpan-agent', uid: 'd', ...over } });
+  /** The API server has the pod, and responds thus to the read of its DaemonSet. */
+  const asked = (response: unknown, own: unknown = ofPod) => {
+    const transport = new FakeTransport({ send: ({ path }) => (path.includes('/pods/') ? own : response) });
+    return isUninstalled(transport, pod, signal);
+  };
+
+  test.each<[name: string, expected: boolean, response: unknown, own?: unknown]>([
+    ['its DaemonSet is there', false, set()],
+    ['it is gone', true, refusal(404, 'NotFound')],
+    ['it is being deleted', true, set({ deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['another one has its name', true, set({ uid: 'e' })],
+    ['the right to read it is gone', true, refusal(403, 'Forbidden')],
+    ['the service account is gone', true, set(), refusal(401, 'Unauthorized')],
+    ['no DaemonSet runs the pod', false, refusal(404, 'NotFound'), { metadata: pod }],
+    ['the pod is gone', false, refusal(404, 'NotFound'), refusal(404, 'NotFound')],
+  ])('%s: %s', async (_, expected, response, own) => {
+    expect(await asked(response, own)).toBe(expected);
+  });
+
+  test('is not known if the API server does not respond, or a proxy does', async () => {
+    await expect(asked(refusal(503, 'Unavailable'))).rejects.toThrow();
+    await expect(asked(new ApiError('no', { status: 404 }))).rejects.toThrow('no');
   });
 });
