@@ -104,6 +104,7 @@ export const node = (name: string, over: Partial<NodeFacts> = {}): NodeFacts => 
   readyChangedAtMs: undefined,
   taintKeys: [],
   containerRuntimeVersion: '',
+  podSlots: undefined,
   ...over,
 });
 

@@ -157,3 +157,9 @@ export function longSpanText(ms: number): string {
 }
 
 const longestMs = 365 * 86_400_000;
+
+/** Such as `117/110`: pods that have not finished, and how many the node may have. */
+export function slotsText(taken: number | null | undefined, slots: number | null | undefined): string {
+  const [one, other] = [taken, slots].map((count) => String(count ?? '?'));
+  return one === '?' && other === '?' ? '-' : `${one}/${other}`;
+}

@@ -35,6 +35,8 @@ export interface UsageDeps {
   readonly logDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
   /** The pods bound to the node; undefined = unknown. */
   readonly pods: () => readonly StoragePod[] | undefined;
+  /** Pods that the node may have, without finished ones; undefined = unknown. */
+  readonly podSlots: () => number | undefined;
   /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
@@ -91,7 +93,7 @@ export class UsageManager {
 
   /** One measurement. What cannot be read is unknown, and no failure of the agent. */
   async measure(signal: AbortSignal): Promise<void> {
-    const { pods, images, containers, freedBytes, clock, metrics } = this.#deps;
+    const { pods, podSlots, images, containers, freedBytes, clock, metrics } = this.#deps;
     const unknown: string[] = [];
     const tried = async <T>(what: string, read: Promise<T>): Promise<T | undefined> => {
       try {
@@ -133,7 +135,15 @@ export class UsageManager {
     this.#history = observeUsage(this.#historyBefore(), measured, freedBytes());
     const marks = await this.#watch(facts, measured, signal);
     if (this.#marksTrouble !== undefined) unknown.push(this.#marksTrouble);
-    const plan = planUsage({ measured, history: this.#history, marks, images: facts.images, unknown });
+    const plan = planUsage({
+      measured,
+      history: this.#history,
+      marks,
+      images: facts.images,
+      bound: facts.pods,
+      podSlots: podSlots(),
+      unknown,
+    });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;
     this.#warn(plan);

@@ -5,6 +5,7 @@ import type {
   NodeGCReportStatusUsagePod,
   NodeGCReportStatusUsageWorkload,
 } from '../../api/gen/nodegcreport.gen.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import { sum } from '../../runtime/sum.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { StoragePod } from '../../api/local-storage.ts';
@@ -27,6 +28,10 @@ interface ObservedUsage {
   readonly history: UsageHistory;
   readonly marks: Marks;
   readonly images: ImageInventory | undefined;
+  /** The pods bound to the node; undefined = unknown. */
+  readonly bound: readonly StoragePod[] | undefined;
+  /** Pods that it may have, without finished ones; undefined = unknown. */
+  readonly podSlots: number | undefined;
   /** What could not be read, one line each. */
   readonly unknown: readonly string[];
 }
@@ -37,7 +42,15 @@ export interface UsagePlan {
   readonly fullFirst: { readonly seconds: number; readonly note: string } | undefined;
 }
 
-export function planUsage({ measured, history, marks, images, unknown }: ObservedUsage): UsagePlan {
+export function planUsage({
+  measured,
+  history,
+  marks,
+  images,
+  bound,
+  podSlots,
+  unknown,
+}: ObservedUsage): UsagePlan {
   const { at, disks, pods, namespaces } = measured;
   const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));
   const filling = forecasts
@@ -61,6 +74,8 @@ export function planUsage({ measured, history, marks, images, unknown }: Observe
       forecast: filling[0]?.note,
       fileSystems: forecasts.map(({ disk, forecast }) => diskOf(disk, forecast, at)),
       podCount: pods?.length,
+      podSlots,
+      podSlotsTaken: bound?.filter((pod) => !isFinished(pod)).length,
       volumeCount:
         pods && sum(pods.map(({ pod }) => pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory).length)),
       pods: pods?.map(podOf),

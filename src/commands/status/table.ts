@@ -2,7 +2,7 @@ import { chart, isStarting } from '../../evaluation/installation/problems.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { counted, firstOf } from '../../gc/reasons/words.ts';
-import { ageText, columns, paragraph, red, type Column } from '../../process/table.ts';
+import { ageText, columns, paragraph, red, slotsText, type Column } from '../../process/table.ts';
 import { isOfInstallation, type Trouble } from '../../evaluation/installation/trouble.ts';
 import type { StatusView } from './view.ts';
 
@@ -177,6 +177,11 @@ type NodeRow = NonNullable<StatusView['nodes']>[number];
 const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
   { title: 'NODE', text: ({ name }) => name, max: 40 },
   { title: 'DISK', text: ({ disk, diskUsedPercent }) => `${disk} ${diskUsedPercent}%`, right: true },
+  {
+    title: 'PODS',
+    text: ({ podSlots, podSlotsTaken }) => slotsText(podSlotsTaken, podSlots),
+    right: true,
+  },
   {
     title: 'MEASURED',
     text: ({ diskMeasuredTime: time }) => (time === null ? '-' : `${ageText(time, now)} ago`),

@@ -206,6 +206,8 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
     reportTime: orNull(status.reportTime),
     imageFsUsedPercent: orNull(status.imageFileSystem?.usedPercent),
     ...diskOf(status.usage),
+    podSlots: orNull(status.usage?.podSlots),
+    podSlotsTaken: orNull(status.usage?.podSlotsTaken),
     ...removableOf(status),
     reclaimedBytes: sum(units.map(({ freedBytesTotal }) => orZero(freedBytesTotal))),
     /** null = older agents, which count from their start. */
@@ -229,6 +231,9 @@ function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
     { name: 'unused images', bytes: fullest.imagesUnusedBytes },
     { name: 'images in use', bytes: fullest.imagesInUseBytes },
     { name: 'directories of deleted pods', bytes: fullest.orphansBytes },
+    { name: 'packed copies of images', bytes: fullest.packedBytes },
+    { name: 'leftovers of the container runtime', bytes: fullest.leftoversBytes },
+    { name: 'other namespaces of the container runtime', bytes: fullest.namespacesBytes },
     { name: 'files outside of Kubernetes', bytes: fullest.otherBytes },
     { name: `pod ${pod?.namespace}/${pod?.name}`, bytes: pod?.bytes },
   ].flatMap(({ name, bytes = 0 }) => (bytes > 0 ? [{ name, bytes }] : []));

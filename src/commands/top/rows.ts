@@ -45,7 +45,8 @@ export type NodeRow = ReturnType<typeof nodeRow>;
 export type FileSystemRow = ReturnType<typeof fileSystemRow>;
 
 export function nodeRow({ name, usage, stale }: TopNode) {
-  const { measuredTime, fileSystems = [], namespaces = [], podCount, unknown, forecast } = usage ?? {};
+  const { measuredTime, fileSystems = [], namespaces = [], unknown, forecast } = usage ?? {};
+  const { podCount, podSlots, podSlotsTaken } = usage ?? {};
   return {
     name,
     measuredTime,
@@ -54,6 +55,8 @@ export function nodeRow({ name, usage, stale }: TopNode) {
     unknown,
     forecast,
     podCount,
+    podSlots,
+    podSlotsTaken,
     fileSystems: fullestFirst(fileSystems),
     largestNamespace: largest(namespaces),
     fastestNamespace: fastest(namespaces),

@@ -10,6 +10,7 @@ import {
   paragraph,
   red,
   shortId,
+  slotsText,
   type Column,
 } from '../../process/table.ts';
 import { diskKinds, type DiskRow } from './disk.ts';
@@ -266,7 +267,7 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
     { title: 'LARGEST NS', text: (line) => namespaceText(line, screen) },
     onlyWide(number('BYTES', (line) => sizeOf(largestOn(line)?.bytes))),
     onlyWide({ title: 'FASTEST NS', text: ({ node }) => node.fastestNamespace?.name ?? unknown }),
-    onlyWide(number('PODS', ({ node }) => String(node.podCount ?? unknown))),
+    onlyWide(number('PODS', ({ node: { podSlotsTaken, podSlots } }) => slotsText(podSlotsTaken, podSlots))),
     number('GROWTH', ({ disk }) => rateOf(disk?.growthBytesPerHour)),
     number('FULL IN', ({ node, disk }) => untilText(disk?.fullTime, node, now)),
     number('AFTER GC', ({ node, disk }) =>

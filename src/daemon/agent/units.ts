@@ -245,6 +245,7 @@ function usageManager(
     imageDisk: disk,
     freedBytes,
     marks: state.marks,
+    podSlots: () => context.caches.node()?.podSlots,
     images: () => images.inventory,
     containers: () => containers.inventory,
     metrics: usageMetrics(registry),

@@ -2,6 +2,7 @@ import { keptFinalizers } from '../../api/finalizers.ts';
 import { CONTAINER_ENDS, KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { podReason, type PodEnd } from '../../api/policy/ttl-rules.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
+import { parseQuantity } from '../../runtime/text/quantity.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
 import {
@@ -197,6 +198,7 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
     containerRuntimeVersion: keep.texts.share(
       bounded(node.status?.nodeInfo?.containerRuntimeVersion ?? '', bounds.label),
     ),
+    podSlots: parseQuantity(node.status?.allocatable['pods']?.string ?? ''),
   };
 }
 

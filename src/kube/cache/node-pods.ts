@@ -18,6 +18,8 @@ import {
   message,
   numberFromJson,
   ownersFromJson,
+  quantitiesOf,
+  quantityOf,
   textsFromJson,
   timeFromJson,
 } from '../codec/json.ts';
@@ -193,20 +195,6 @@ function limitOf(quantity: NodePodQuantity | undefined): StorageLimit | undefine
   const bytes = text === '' ? undefined : parseQuantity(text);
   return bytes === undefined ? undefined : { bytes, text };
 }
-
-/** A manifest may have a number. */
-function quantityOf(json: unknown): NodePodQuantity | undefined {
-  if (typeof json === 'number') return { string: String(json) };
-  return typeof json === 'string' ? { string: json } : undefined;
-}
-
-const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
-  Object.fromEntries(
-    Object.entries(asObject(json)).flatMap(([name, value]) => {
-      const quantity = quantityOf(value);
-      return quantity === undefined ? [] : [[name, quantity]];
-    }),
-  );
 
 const containers = listOf(
   message<NodePodContainer>({

@@ -102,6 +102,8 @@ export interface NodeFacts extends Identified {
   readonly taintKeys: readonly string[];
   /** Type and version of the kubelet's runtime, such as `containerd://2.1.0`; '' = unknown. */
   readonly containerRuntimeVersion: string;
+  /** Pods that it may have, without finished ones; undefined = unknown. */
+  readonly podSlots: number | undefined;
 }
 
 export interface NamespaceFacts extends Identified {

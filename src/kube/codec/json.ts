@@ -13,6 +13,7 @@ import type {
   Pod,
   PodCondition,
   PodStatus,
+  Quantity,
 } from '../gen/core.ts';
 import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/meta.ts';
 
@@ -60,6 +61,20 @@ export function asObject<T extends object = JsonObject>(value: unknown): Uncheck
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : nothing;
 }
+
+/** A manifest may have a number. */
+export function quantityOf(json: unknown): Quantity | undefined {
+  if (typeof json === 'number') return { string: String(json) };
+  return typeof json === 'string' ? { string: json } : undefined;
+}
+
+export const quantitiesOf = (json: unknown): Record<string, Quantity> =>
+  Object.fromEntries(
+    Object.entries(asObject(json)).flatMap(([name, value]) => {
+      const quantity = quantityOf(value);
+      return quantity === undefined ? [] : [[name, quantity]];
+    }),
+  );
 
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -209,7 +224,11 @@ const wholeStatus = podStatus(Infinity);
 export const nodeFromJson = message<Node>({
   metadata,
   spec: message({ taints: listOf(message({ key: boundedText })) }),
-  status: message({ conditions, nodeInfo: message({ containerRuntimeVersion: boundedText }) }),
+  status: message({
+    allocatable: quantitiesOf,
+    conditions,
+    nodeInfo: message({ containerRuntimeVersion: boundedText }),
+  }),
 });
 
 export const namespaceFromJson = message<Namespace>({ metadata });

@@ -85,9 +85,19 @@ export interface Taint {
   key: string;
 }
 
+export interface Quantity {
+  string: string;
+}
+
 export interface NodeStatus {
+  allocatable: { [key: string]: Quantity };
   conditions: NodeCondition[];
   nodeInfo: NodeSystemInfo | undefined;
+}
+
+export interface NodeStatus_AllocatableEntry {
+  key: string;
+  value: Quantity | undefined;
 }
 
 export interface NodeSystemInfo {
@@ -1165,12 +1175,70 @@ export const Taint: MessageFns<Taint> = {
   },
 };
 
+function createBaseQuantity(): Quantity {
+  return { string: "" };
+}
+
+export const Quantity: MessageFns<Quantity> = {
+  encode(message: Quantity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.string !== "") {
+      writer.uint32(10).string(message.string);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Quantity {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQuantity();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.string = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Quantity>): Quantity {
+    return Quantity.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Quantity>): Quantity {
+    const message = createBaseQuantity();
+    message.string = object.string ?? "";
+    return message;
+  },
+};
+
 function createBaseNodeStatus(): NodeStatus {
-  return { conditions: [], nodeInfo: undefined };
+  return { allocatable: {}, conditions: [], nodeInfo: undefined };
 }
 
 export const NodeStatus: MessageFns<NodeStatus> = {
   encode(message: NodeStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.allocatable).forEach(([key, value]: [string, Quantity]) => {
+      NodeStatus_AllocatableEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
+    });
     for (const v of message.conditions) {
       NodeCondition.encode(v!, writer.uint32(34).fork()).join();
     }
@@ -1193,6 +1261,17 @@ export const NodeStatus: MessageFns<NodeStatus> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = NodeStatus_AllocatableEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.allocatable[entry2.key] = entry2.value;
+            }
+            continue;
+          }
           case 4: {
             if (tag !== 34) {
               break;
@@ -1226,9 +1305,87 @@ export const NodeStatus: MessageFns<NodeStatus> = {
   },
   fromPartial(object: DeepPartial<NodeStatus>): NodeStatus {
     const message = createBaseNodeStatus();
+    message.allocatable = (globalThis.Object.entries(object.allocatable ?? {}) as [string, Quantity][]).reduce(
+      (acc: { [key: string]: Quantity }, [key, value]: [string, Quantity]) => {
+        if (value !== undefined) {
+          acc[key] = Quantity.fromPartial(value);
+        }
+        return acc;
+      },
+      {},
+    );
     message.conditions = object.conditions?.map((e) => NodeCondition.fromPartial(e)) || [];
     message.nodeInfo = (object.nodeInfo !== undefined && object.nodeInfo !== null)
       ? NodeSystemInfo.fromPartial(object.nodeInfo)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodeStatus_AllocatableEntry(): NodeStatus_AllocatableEntry {
+  return { key: "", value: undefined };
+}
+
+export const NodeStatus_AllocatableEntry: MessageFns<NodeStatus_AllocatableEntry> = {
+  encode(message: NodeStatus_AllocatableEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      Quantity.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeStatus_AllocatableEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeStatus_AllocatableEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = Quantity.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodeStatus_AllocatableEntry>): NodeStatus_AllocatableEntry {
+    return NodeStatus_AllocatableEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodeStatus_AllocatableEntry>): NodeStatus_AllocatableEntry {
+    const message = createBaseNodeStatus_AllocatableEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? Quantity.fromPartial(object.value)
       : undefined;
     return message;
   },

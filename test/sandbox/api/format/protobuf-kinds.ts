@@ -109,6 +109,7 @@ const nodeSpec: MessageFields = {
 };
 
 const nodeStatus: MessageFields = {
+  allocatable: [2, 'quantityMap'],
   conditions: [4, { repeated: condition }],
   nodeInfo: [7, { message: { containerRuntimeVersion: [6, 'string'] } }],
 };

@@ -38,6 +38,7 @@ export function node(over: Partial<UsageDeps> = {}): UsedNode {
     logDisk: () => Promise.resolve(disk(50, size)),
     runtime: { containerStats: () => Promise.resolve([]) },
     pods: () => [],
+    podSlots: () => 110,
     images: () => images(),
     containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0, byPod: new Map() } }),
     freedBytes: () => 0,

@@ -55,6 +55,14 @@ describe('what uses a disk', () => {
     ]);
   });
 
+  test('pods that have finished take no slot; without the pods or the node, nothing is known', async () => {
+    const finished = storagePod('job', {}, { phase: 'Succeeded' });
+    const known = await node({ ...measuredPods, pods: () => [...pods, finished] }).measure();
+    expect(known).toMatchObject({ podSlots: 110, podSlotsTaken: 2 });
+    const nothing = await node({ pods: () => undefined, podSlots: () => undefined }).measure();
+    expect([nothing.podSlots, nothing.podSlotsTaken]).toEqual([undefined, undefined]);
+  });
+
   test('two file systems: images and layers have their own', async () => {
     const imageDisk = () => Promise.resolve(disk(20, { device: 2, usedBytes: 10 * gib }));
     const { fileSystems } = await node({ ...measuredPods, imageDisk }).measure();

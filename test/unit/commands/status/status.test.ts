@@ -71,6 +71,8 @@ describe('tables', () => {
   const filled = (i: number) =>
     report(`node-${i}`, {
       usage: {
+        podSlots: 110,
+        podSlotsTaken: i === 9 ? undefined : 100 + i,
         measuredTime: minutesAgo(1),
         fileSystems: [
           {

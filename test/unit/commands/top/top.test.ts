@@ -106,6 +106,8 @@ const busyUsage = (usedGib = 134): NodeGCReportStatusUsage => ({
     'At 2.1 GiB/h, nodefs is full in 31 h; collection gives back 12.0 GiB, then in 36 h. EmptyDirs of namespace team-a grow 1.8 GiB/h.',
   fileSystems: [busyDisk(usedGib)],
   podCount: 6,
+  podSlots: 110,
+  podSlotsTaken: 117,
   namespaces: [
     namespace('team-a', 40, { growthBytesPerHour: Math.round(1.8 * gib) }),
     namespace('kube-system', 4, { pods: 2 }),
