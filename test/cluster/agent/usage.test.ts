@@ -100,13 +100,14 @@ test('a minute later the report has what du and df show, without a policy', asyn
     ] as const;
     return pairs.every(([bytes, expected]) => isNear(bytes, expected));
   });
-  const { fileSystems = [], namespaces = [], images = [] } = await reported();
+  const { fileSystems = [], namespaces = [], images = [], ...slots } = await reported();
   const [disk] = fileSystems;
   const classes = Object.keys(usageClasses) as UsageClass[];
   const total = classes.reduce((all, one) => all + (disk?.[one] ?? 0), 0);
   expect(Math.abs(total - (disk?.usedBytes ?? NaN))).toBeLessThan(classes.length);
   expect(disk?.otherBytes).toBeLessThan(total / 2);
   expect(namespaces).toMatchObject([{ name: 'default', pods: 3 }]);
+  expect(slots).toMatchObject({ podSlots: 110, podSlotsTaken: 2 });
   expect(images.map(({ name, inUse }) => [name, inUse])).toContainEqual([busyboxImage.ref, true]);
 });
 
