@@ -8,6 +8,7 @@ import { isStale } from '../../api/report/fresh.ts';
 import type { ObjectCounts, ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { DiskRow } from './disk.ts';
+import type { WorkloadRow } from './workloads.ts';
 import { byText } from '../../runtime/text/by-text.ts';
 
 export interface TopFacts {
@@ -242,6 +243,15 @@ export const sortValues = {
     age: ({ measuredTime }) => earlierFirst(measuredTime),
     name: ({ name }) => name,
   } satisfies SortValues<NamespaceRow>,
+  workloads: {
+    highest: ({ highestBytes }) => highestBytes,
+    bytes: ({ bytes }) => bytes,
+    percent: ({ highestPercent }) => highestPercent,
+    growth: ({ growthBytesPerHour }) => growthBytesPerHour,
+    pods: ({ pods }) => pods,
+    nodes: ({ nodes }) => nodes,
+    name: ({ namespace, name, kind }) => `${namespace}/${name}/${kind}`,
+  } satisfies SortValues<WorkloadRow>,
   pods: {
     bytes: ({ bytes }) => bytes,
     layers: ({ layersBytes }) => layersBytes,

@@ -14,6 +14,7 @@ import {
   type Column,
 } from '../../process/table.ts';
 import { diskKinds, type DiskRow } from './disk.ts';
+import { workloadText, type WorkloadRow } from './workloads.ts';
 import type { FileSystemRow, ImageRow, NamespaceRow, NodeRow, PodRow } from './rows.ts';
 import { isAhead, type TopDisk, type TopView } from './view.ts';
 
@@ -102,7 +103,7 @@ function forecastText(
 export const nameLines = (view: TopView): readonly string[] =>
   namesOf(view).filter((line) => plainName.test(line));
 
-const plainName = /^[a-z]+\/[A-Za-z0-9][A-Za-z0-9:._@/-]*( (-n |--node=)[a-z0-9][a-z0-9.-]*)?$/;
+const plainName = /^[a-z][a-z.]*\/[A-Za-z0-9][A-Za-z0-9:._@/-]*( (-n |--node=)[a-z0-9][a-z0-9.-]*)?$/;
 
 function namesOf(view: TopView): readonly string[] {
   switch (view.kind) {
@@ -112,6 +113,10 @@ function namesOf(view: TopView): readonly string[] {
       return view.items.map(({ name }) => `node/${name}`);
     case 'TopNamespaces':
       return view.items.map(({ name }) => `namespace/${name}`);
+    case 'TopWorkloads':
+      return view.items.flatMap((row) =>
+        row.kind === 'StaticPod' ? [] : [`${workloadText(row)} -n ${row.namespace}`],
+      );
     case 'TopPods':
       return view.items.map(({ name, namespace }) => `pod/${name} -n ${namespace}`);
     case 'TopImages':
@@ -139,6 +144,8 @@ function tableOf(view: TopView, screen: TopScreen): Table {
       );
     case 'TopNamespaces':
       return made(namespaceLayout(screen, view.items), view.items, screen, bytesOf);
+    case 'TopWorkloads':
+      return made(workloadLayout(screen), view.items, screen, bytesOf);
     case 'TopPods':
       return made(podLayout(screen), view.items, screen, bytesOf);
     case 'TopImages':
@@ -150,6 +157,8 @@ const emptyText: Readonly<Record<TopView['kind'], string>> = {
   TopDisk: 'No rows.',
   TopNodes: 'No rows.',
   TopNamespaces: 'No rows.',
+  TopWorkloads:
+    'No pod of these workloads has used 64Mi, or half of a limit. -A lists the workloads of all namespaces.',
   TopPods: 'No pods are listed. -A lists those of all namespaces.',
   // After its first pass over the images, at the next measurement.
   TopImages:
@@ -169,6 +178,10 @@ function made<T>(
 
 function restLines(view: TopView): readonly string[] {
   if (view.kind === 'TopDisk' || view.kind === 'TopNodes' || view.rest.count === 0) return [];
+  if (view.kind === 'TopWorkloads') {
+    const others = `and ${counted(view.rest.count, 'workload')} of all namespaces, counted on each node`;
+    return [`${others}: no pod has used more than ${compactQuantityText(view.rest.highestBytes)}`];
+  }
   const { count, bytes } = view.rest;
   if (count === undefined)
     return ['and perhaps more: on some of these nodes the namespace is not among the largest'];
@@ -220,7 +233,7 @@ const diskLayout: readonly TopColumn<DiskLine>[] = [
 ];
 
 const boundText = (isLower: boolean, text: string): string =>
-  isLower && text !== 'unknown' ? `≥${text}` : text;
+  isLower && text !== 'unknown' && text !== unknown ? `≥${text}` : text;
 
 /** `-` if a kind has no such value. */
 function knownText(has: unknown, value: number | undefined, text: (value: number) => string): string {
@@ -316,6 +329,28 @@ function namespaceLayout(
     number('AGE', (row) => agedText(row, screen.now)),
   ];
 }
+
+const workloadLayout = (screen: TopScreen): readonly TopColumn<WorkloadRow>[] => {
+  const atLeast = ({ lowerBound }: WorkloadRow, text: string): string => boundText(lowerBound, text);
+  const unlessNarrow = (text: string): string =>
+    screen.isWide || (screen.width ?? wideEnough) >= wideEnough ? text : '';
+  return [
+    { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },
+    { title: 'WORKLOAD', text: workloadText, max: 253 },
+    number('NOW', (row) => atLeast(row, sizeOf(row.bytes))),
+    number('HIGHEST', (row) => boundText(row.highestLowerBound, sizeOf(row.highestBytes))),
+    number('REQUEST', ({ requestBytes }) => sizeOf(requestBytes)),
+    number('LIMIT', ({ limitBytes }) => sizeOf(limitBytes)),
+    barColumn(screen, ({ highestPercent }) => highestPercent),
+    onlyWide(number('USED', ({ highestPercent }) => percentText(highestPercent))),
+    number('GROWTH', ({ growthBytesPerHour }) => rateOf(growthBytesPerHour)),
+    number('PODS', (row) => atLeast(row, String(row.pods ?? unknown))),
+    number('NODES', (row) => unlessNarrow(atLeast(row, String(row.nodes)))),
+    number('WATCHED', ({ watchedSeconds }) => unlessNarrow(longSpanText(watchedSeconds * 1000))),
+    onlyWide({ title: 'HIGHEST POD', text: ({ highestPod }) => highestPod ?? unknown }),
+    number('AGE', (row) => agedText(row, screen.now)),
+  ];
+};
 
 const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
   { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },

@@ -78,7 +78,7 @@ async function listReports(
 
 /** The values that are shown for a kind: the reports of a thousand nodes have 30 MB. */
 function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStatusUsage {
-  const { pods, namespaces, images, ...rest } = usage;
+  const { pods, namespaces, images, workloads, otherWorkloads, ...rest } = usage;
   switch (kind) {
     case 'disk':
       return rest;
@@ -91,6 +91,8 @@ function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStat
       };
     case 'namespaces':
       return { ...rest, namespaces };
+    case 'workloads':
+      return { ...rest, workloads, otherWorkloads };
     case 'pods':
       return {
         ...rest,
@@ -132,6 +134,7 @@ async function listSelected(
     disk: kindOfNodes,
     nodes: kindOfNodes,
     images: kindOfNodes,
+    workloads: kindOfNodes,
     namespaces: kindOfNamespaces,
     pods: { name: 'pods', path: `/api/v1${scope}/pods` },
   }[kind];

@@ -2,6 +2,7 @@ import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts'
 import { staleMinutes } from '../../api/report/fresh.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { TopQuestion } from './command.ts';
+import { workloadRows, type WorkloadRow } from './workloads.ts';
 import { diskSummary, nextStep, type DiskRow, type DiskSummary } from './disk.ts';
 import {
   imageRows,
@@ -31,6 +32,12 @@ type TopRows =
   | TopDisk
   | { readonly kind: 'TopNodes'; readonly items: readonly NodeRow[] }
   | { readonly kind: 'TopNamespaces'; readonly items: readonly NamespaceRow[]; readonly rest: Rest }
+  | {
+      readonly kind: 'TopWorkloads';
+      readonly items: readonly WorkloadRow[];
+      /** Those of which no pod has used much, of all namespaces; a workload counts once for each node. */
+      readonly rest: { readonly count: number; readonly highestBytes: number };
+    }
   | { readonly kind: 'TopPods'; readonly items: readonly PodRow[]; readonly rest: Rest }
   | { readonly kind: 'TopImages'; readonly items: readonly ImageRow[]; readonly rest: Rest };
 
@@ -56,7 +63,7 @@ export function topView(facts: TopFacts, question: TopQuestion, now: Date): TopV
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     ...rowsOf(nodes, facts, question),
-    notes: notesOf(nodes, facts, now),
+    notes: [...notesOf(nodes, facts, now), ...markNotes(nodes, question)],
     forecasts: forecastsOf(nodes, question),
   };
 }
@@ -106,6 +113,15 @@ function rowsOf(nodes: readonly TopNode[], facts: TopFacts, question: TopQuestio
       const rest = added(isFiltered ? [] : usages.map(({ otherNamespaces }) => otherNamespaces));
       const items = sortedBy(namespaceRows(nodes, facts), sortValues.namespaces, sortBy);
       return { kind: 'TopNamespaces', items, rest };
+    }
+    case 'workloads': {
+      const items = sortedBy(workloadRows(nodes, facts.namespace), sortValues.workloads, sortBy);
+      const others = usages.flatMap(({ otherWorkloads }) => otherWorkloads ?? []);
+      const rest = {
+        count: sum(others.map(({ count = 0 }) => count)),
+        highestBytes: Math.max(0, ...others.map(({ highestBytes = 0 }) => highestBytes)),
+      };
+      return { kind: 'TopWorkloads', items, rest };
     }
     case 'pods': {
       const items = sortedBy(podRows(nodes, facts), sortValues.pods, sortBy);
@@ -194,6 +210,7 @@ const messages = {
   NoUsage:
     'The report has no usage: the agent has just started and measures within a minute, or has an older version.',
   Stale: `The values are older than ${staleMinutes} minutes: does the agent run, and is its clock right?`,
+  NoMarks: 'The report has no high-water marks: the agent has an older version.',
   ClockAhead: 'The clock of the node is ahead of the clock here: the age of the values is unknown.',
 } as const;
 
@@ -211,6 +228,12 @@ function notesOf(nodes: readonly TopNode[], facts: TopFacts, now: Date): readonl
       .map(({ note: { reason, message } }) => ({ reason, nodes: group.map(({ node }) => node), message })),
   );
   return [...ofAll, ...ofNodes];
+}
+
+function markNotes(nodes: readonly TopNode[], { kind }: TopQuestion): readonly TopNote[] {
+  const older = nodes.filter(({ usage }) => usage !== undefined && usage.workloads === undefined);
+  if (kind !== 'workloads' || older.length === 0) return [];
+  return [{ reason: 'NoMarks', nodes: older.map(({ name }) => name), message: messages.NoMarks }];
 }
 
 function ofNode({ hasReport, usage, time, stale }: TopNode, now: Date): readonly Omit<TopNote, 'nodes'>[] {

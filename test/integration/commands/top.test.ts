@@ -56,6 +56,13 @@ function node(name: string, usedGib: number, labels: Readonly<Record<string, str
           { namespace: 'team-b', name: 'job', uid: `${name}-job`, bytes: gib },
         ],
         images: [{ id: 'sha256:1', name: 'docker.io/library/web:1', bytes: gib, inUse: false }],
+        workloads: [
+          {
+            ...{ namespace: 'team-a', kind: 'Deployment', name: 'web', pods: 1, bytes: 2 * gib },
+            ...{ highestBytes: 3 * gib, watchedSeconds: 604_800 },
+            parts: [{ kind: 'container', name: 'main', highestBytes: 3 * gib }],
+          },
+        ],
       },
     },
   });
@@ -99,6 +106,9 @@ describe('lists', () => {
       args: ['disk', '--sort-by=kind', '-l', 'pool'],
       expected: Array(9).fill({ lowerBound: true }),
     },
+    { args: ['workloads', '-A'], expected: [{ name: 'web', pods: 2, highestBytes: 3 * gib }] },
+    { args: ['workload', '-n=team-a', '--node=node-1', '-l', 'pool=a'], expected: [{ pods: 1, nodes: 1 }] },
+    { args: ['workloads', '-n', 'team-b'], expected: [] },
     { args: ['images', '-l', 'pool'], expected: [{ gainBytes: 2 * gib }] },
   ])('$args', async ({ args, expected }) => {
     const { items } = await viewOf(...args);

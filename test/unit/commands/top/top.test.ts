@@ -153,6 +153,7 @@ const defaultSort = {
   disk: 'kind',
   nodes: 'percent',
   namespaces: 'bytes',
+  workloads: 'highest',
   pods: 'bytes',
   images: 'bytes',
 } as const;
@@ -431,7 +432,9 @@ describe('rows', () => {
       images: [{ ...image('app:1', 3, { unusedSince: inMinutes(-5) }), ...id }],
     }),
   ]);
-  const orders: Readonly<Record<Exclude<TopKind, 'disk'>, Readonly<Record<string, readonly string[]>>>> = {
+  const orders: Readonly<
+    Record<Exclude<TopKind, 'disk' | 'workloads'>, Readonly<Record<string, readonly string[]>>>
+  > = {
     nodes: {
       'b a c none': ['percent', 'bytes'],
       'c a b none': ['growth', 'full', 'age'],
