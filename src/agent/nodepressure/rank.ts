@@ -1,6 +1,7 @@
 import {
   largestOf,
   storageParts,
+  usageOfPod,
   type LargestPart,
   type PodStorageUsage,
   type StorageMeasurement,
@@ -8,6 +9,8 @@ import {
   type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
+import { isCritical } from '../../api/critical-pod.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import { isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
 import { isFresh, type MaxAges } from '../localstorage/pods.ts';
@@ -78,6 +81,25 @@ export function shareOf(
 export function byRank(a: PodShare, b: PodShare): number {
   const [left, right] = [a.used - a.request, b.used - b.request];
   return Number(right > 0) - Number(left > 0) || a.priority - b.priority || right - left;
+}
+
+/**
+ * The places, from 1 on, in which the kubelet would evict at this signal, by UID; undefined = the usage of a pod is not known. Critical and
+ * finished pods have none.
+ */
+export function evictionPlaces(
+  pods: readonly StoragePod[],
+  context: Omit<ShareOn, 'nodeUsage'> & { readonly nodeUsage: StorageUsage },
+): ReadonlyMap<string, number> | undefined {
+  const candidates = pods.filter((pod) => !isCritical(pod) && !isFinished(pod));
+  const users = candidates.flatMap((pod) => {
+    const used = usageOfPod(context.nodeUsage, pod);
+    const share = used && shareOf(pod, used, context);
+    return share?.unmeasured.length === 0 ? [{ pod, share }] : [];
+  });
+  if (users.length < candidates.length) return undefined;
+  const ranked = users.toSorted((a, b) => byRank(a.share, b.share));
+  return new Map(ranked.map(({ pod }, i) => [pod.uid, i + 1]));
 }
 
 const smallBytes = 64 * 1024 ** 2;

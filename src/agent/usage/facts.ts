@@ -92,6 +92,8 @@ export interface MeasuredUsage {
   /** Running pods of which nothing, or not all is measured. */
   readonly partial: readonly StoragePod[];
   readonly namespaces: readonly NamespaceUse[];
+  /** In which the kubelet would evict pods, by UID; undefined = unknown. */
+  readonly places: ReadonlyMap<string, number> | undefined;
   /** The largest first. */
   readonly workloads: readonly WorkloadUse[];
 }

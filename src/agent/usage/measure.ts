@@ -16,6 +16,7 @@ import {
   type WorkloadUse,
 } from './facts.ts';
 import { isFresh, maxAges } from '../localstorage/pods.ts';
+import { evictionPlaces } from '../nodepressure/rank.ts';
 import { keyOf } from './marks.ts';
 
 export function measureUsage(facts: UsageFacts): MeasuredUsage {
@@ -27,9 +28,13 @@ export function measureUsage(facts: UsageFacts): MeasuredUsage {
     pods,
     partial: [...(pods ?? []).filter(({ partial }) => partial.size > 0).map(({ pod }) => pod), ...unmeasured],
     namespaces: namespaceUses(pods ?? [], unmeasured),
+    places: placesOf(facts),
     workloads: workloadUses(pods ?? [], unmeasured),
   };
 }
+
+const placesOf = ({ kubelet, pods, now }: UsageFacts): MeasuredUsage['places'] =>
+  kubelet && pods && evictionPlaces(pods, { signal: 'nodefs.available', nodeUsage: kubelet, now, maxAges });
 
 /** A pass of imagegc may fail, and the next one is five minutes later. */
 const exactLastsMs = 15 * 60_000;

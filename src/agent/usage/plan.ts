@@ -5,6 +5,7 @@ import type {
   NodeGCReportStatusUsagePod,
   NodeGCReportStatusUsageWorkload,
 } from '../../api/gen/nodegcreport.gen.ts';
+import { declaredTotal } from '../../api/declared-storage.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { sum } from '../../runtime/sum.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
@@ -51,7 +52,7 @@ export function planUsage({
   podSlots,
   unknown,
 }: ObservedUsage): UsagePlan {
-  const { at, disks, pods, namespaces } = measured;
+  const { at, disks, pods, namespaces, places } = measured;
   const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));
   const filling = forecasts
     .flatMap(({ disk, forecast }) => {
@@ -78,7 +79,7 @@ export function planUsage({
       podSlotsTaken: bound?.filter((pod) => !isFinished(pod)).length,
       volumeCount:
         pods && sum(pods.map(({ pod }) => pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory).length)),
-      pods: pods?.map(podOf),
+      pods: pods && listedPods(pods, places).map((use) => podOf(use, places)),
       namespaces: pods && namespaces.map((one) => namespaceOf(one, history)),
       otherNamespaces:
         rest.length === 0 ? undefined : { count: rest.length, bytes: sum(rest.map(({ bytes }) => bytes)) },
@@ -112,12 +113,27 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
     ? undefined
     : metaTime(new Date(at.getTime() + seconds * 1000));
 
-const podOf = ({ pod, ...use }: PodUse): NodeGCReportStatusUsagePod => ({
+/** As many as the report lists. */
+const maxPods = 20;
+/** Those that the kubelet would evict first are listed, however small. */
+const firstPlaces = 3;
+
+function listedPods(pods: readonly PodUse[], places: MeasuredUsage['places']): readonly PodUse[] {
+  const isFirst = ({ pod }: PodUse): boolean => (places?.get(pod.uid) ?? Infinity) <= firstPlaces;
+  const first = pods.filter(isFirst);
+  const listed = new Set([...first, ...pods.filter((use) => !isFirst(use)).slice(0, maxPods - first.length)]);
+  return pods.filter((use) => listed.has(use));
+}
+
+const podOf = ({ pod, ...use }: PodUse, places: MeasuredUsage['places']): NodeGCReportStatusUsagePod => ({
   namespace: pod.namespace,
   name: pod.name,
   uid: pod.uid,
   ...sizesOf(use),
   limitBytes: limitOf(pod),
+  requestBytes: declaredTotal(pod.storage, 'request')?.bytes,
+  priority: pod.priority,
+  evictionPlace: places?.get(pod.uid),
 });
 
 const sizesOf = ({ bytes, classes, partial }: Pick<PodUse, 'bytes' | 'classes' | 'partial'>) => ({

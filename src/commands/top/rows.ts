@@ -258,6 +258,7 @@ export const sortValues = {
     volumes: ({ volumesBytes }) => volumesBytes,
     logs: ({ logsBytes }) => logsBytes,
     percent: ({ usedPercent }) => usedPercent,
+    eviction: ({ evictionPlace }) => evictionPlace && -evictionPlace,
     node: ({ node }) => node,
     age: ({ measuredTime }) => earlierFirst(measuredTime),
     name: ({ namespace, name }) => `${namespace}/${name}`,

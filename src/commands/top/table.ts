@@ -352,6 +352,14 @@ const workloadLayout = (screen: TopScreen): readonly TopColumn<WorkloadRow>[] =>
   ];
 };
 
+/** The place in which the kubelet would evict the pod from its full node, and why. */
+function evictionText({ evictionPlace, requestBytes, bytes, priority }: PodRow): string {
+  if (evictionPlace === undefined) return unknown;
+  const use =
+    requestBytes === undefined ? 'no request' : bytes > requestBytes ? 'over request' : 'in request';
+  return [`${evictionPlace}. ${use}`, ...(priority === undefined ? [] : [`priority ${priority}`])].join(', ');
+}
+
 const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
   { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },
   { title: 'POD', text: ({ name }) => name, max: 253 },
@@ -362,6 +370,8 @@ const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
   barColumn(screen, ({ usedPercent }) => usedPercent),
   number('LIMIT', ({ usedPercent }) => percentText(usedPercent)),
   onlyWide(number('OF', ({ limitBytes }) => sizeOf(limitBytes))),
+  onlyWide(number('REQUEST', ({ requestBytes }) => sizeOf(requestBytes))),
+  onlyWide({ title: 'EVICTION', text: evictionText }),
   onlyWide({ title: 'NODE', text: ({ node }) => node }),
   onlyWide({ title: 'UID', text: ({ uid }) => uid }),
   number('AGE', (row) => agedText(row, screen.now)),

@@ -64,7 +64,10 @@ const thresholdPercent = 40;
 const shortBytes = 45 * mebi;
 
 /** Starts the pods, and fills the disk until it is so much below the threshold. */
-async function bringUnderPressure(cluster: Cluster): Promise<void> {
+async function bringUnderPressure(
+  cluster: Cluster,
+  beforeIt: () => Promise<void> = () => sleep(20_000),
+): Promise<void> {
   const classes = Object.entries({ important: 1_000, expendable: -10 });
   await create(
     cluster,
@@ -77,7 +80,7 @@ async function bringUnderPressure(cluster: Cluster): Promise<void> {
   const written = 180 * mebi;
   await waitUntil('the pods have written', () => Promise.resolve(before - available() >= written));
   // The kubelet measures the pods before the disk is low.
-  await sleep(20_000);
+  await beforeIt();
   const rest = available() - (capacity() * thresholdPercent) / 100 + shortBytes;
   writeFileSync(filling, Buffer.alloc(rest));
 }
@@ -114,7 +117,14 @@ async function byDustpan(): Promise<readonly string[]> {
   await agent.ready();
   await using controller = await startController(cluster);
   expect(controller.pid).toBeGreaterThan(0);
-  await bringUnderPressure(cluster);
+  const places = async (): Promise<readonly string[]> => {
+    const listed = (await readReport(cluster))?.usage?.pods ?? [];
+    const ranked = listed.filter(({ evictionPlace }) => evictionPlace !== undefined);
+    return ranked.toSorted((a, b) => (a.evictionPlace ?? 0) - (b.evictionPlace ?? 0)).map(({ name }) => name);
+  };
+  await bringUnderPressure(cluster, () =>
+    expect.poll(places, patient).toEqual(['expendable', 'large', 'small', 'important']),
+  );
   return await evictedFirst(cluster);
 }
 

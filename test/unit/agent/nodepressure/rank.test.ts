@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shareOf } from '../../../../src/agent/nodepressure/rank.ts';
+import { evictionPlaces, shareOf } from '../../../../src/agent/nodepressure/rank.ts';
 import type { DiskSignal } from '../../../../src/api/node-pressure.ts';
 import { now } from '../../../builders.ts';
 import { container, emptyDir, storagePod } from '../localstorage/builders.ts';
@@ -57,4 +57,55 @@ test('a part whose measurement is too old is not measured, and the time is that 
     largest: { name: 'volume tmp', amount: 100 },
     measuredAtMs: atMs - 5 * 60_000,
   });
+});
+
+test('places follow the order of the kubelet; critical and finished pods have none', () => {
+  const one = (
+    name: string,
+    used: number,
+    over: Parameters<typeof storagePod>[2] = {},
+    request?: string,
+  ) => ({
+    pod: storagePod(name, { containers: [container('main', undefined, request)] }, over),
+    used: {
+      total: measured(used),
+      volumes: new Map<string, never>(),
+      containers: [{ name: 'main', layer: measured(used), logs: measured(0) }],
+    },
+  });
+  const all = [
+    one('within its request', 1000, {}, '2k'),
+    one('most', 900),
+    one('important', 5000, { priority: 10 }),
+    one('little', 100),
+    one('cheap', 1, { priority: -1 }),
+    one('over its request by little', 1001, {}, '1k'),
+    one('critical', 9000, { priority: 2_000_001_000 }),
+    one('finished', 9000, { phase: 'Failed' }),
+  ];
+  const usageIn = (some: typeof all) => ({
+    atMs: now.getTime(),
+    dedicatedImageFs: false,
+    splitContainerFs: false,
+    signals: [],
+    impossible: [],
+    pods: new Map(some.map(({ pod, used }) => [pod.uid, used])),
+  });
+  const placesIn = (some: typeof all) =>
+    evictionPlaces(
+      all.map(({ pod }) => pod),
+      { signal: 'nodefs.available', nodeUsage: usageIn(some), now, maxAges },
+    );
+  const names = all.map(({ pod }) => pod);
+  expect(
+    [...(placesIn(all) ?? [])].map(([uid, place]) => [place, names.find((pod) => pod.uid === uid)?.name]),
+  ).toEqual([
+    [1, 'cheap'],
+    [2, 'most'],
+    [3, 'little'],
+    [4, 'over its request by little'],
+    [5, 'important'],
+    [6, 'within its request'],
+  ]);
+  expect(placesIn(all.slice(1))).toBeUndefined();
 });

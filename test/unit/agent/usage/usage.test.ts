@@ -43,15 +43,35 @@ describe('what uses a disk', () => {
       {
         ...{ namespace: 'web', name: 'db', uid: 'uid-db', bytes: 4.5 * gib },
         ...{ layersBytes: gib, volumesBytes: 3 * gib, logsBytes: gib / 2 },
+        ...{ priority: 0, evictionPlace: 1 },
       },
       {
         ...{ namespace: 'shop', name: 'api', uid: 'uid-api', bytes: gib / 2, limitBytes: 2 * gib },
         ...{ layersBytes: gib / 2, volumesBytes: 0, logsBytes: 0 },
+        ...{ priority: 0, evictionPlace: 2 },
       },
     ]);
     expect(namespaces?.map(({ name, pods: count, bytes }) => [name, count, bytes])).toEqual([
       ['web', 1, 4.5 * gib],
       ['shop', 1, gib / 2],
+    ]);
+  });
+
+  test('the pods that the kubelet would evict first are listed with their places, however small', async () => {
+    const largest = Array.from({ length: 25 }, (_, i) => `pod-${i}`);
+    const many = [...largest, 'first'].map((name) =>
+      storagePod(name, { containers: [container('main')] }, { priority: name === 'first' ? -1 : 0 }),
+    );
+    const uses = Object.fromEntries(
+      many.map(({ name }, i) => [name, { containers: { main: { layer: 100 - i, logs: 0 } } }]),
+    );
+    const { pods: listed = [] } = await node({
+      pods: () => many,
+      kubelet: () => Promise.resolve(usage(uses)),
+    }).measure();
+    expect(listed.map(({ name, evictionPlace }) => [name, evictionPlace])).toEqual([
+      ...largest.slice(0, 19).map((name, i) => [name, i + 2]),
+      ['first', 1],
     ]);
   });
 
@@ -506,6 +526,7 @@ describe('when a disk is full', () => {
       partial: [],
       namespaces: [],
       workloads: [],
+      places: undefined,
     };
     const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: {} }, noHistory, measured);
     expect(forecast).toMatchObject({

@@ -114,10 +114,10 @@ const busyUsage = (usedGib = 134): NodeGCReportStatusUsage => ({
     namespace('team-b', 1, { pods: 1, growthBytesPerHour: Math.round(0.3 * gib) }),
   ],
   pods: [
-    pod('team-a', 'etl-5c7d9-x2x4p', 32, 40 * gib),
-    pod('team-a', 'web-7f9c8b6d5-kq8zt', 6),
+    { ...pod('team-a', 'etl-5c7d9-x2x4p', 32, 40 * gib), requestBytes: 35 * gib, evictionPlace: 3 },
+    { ...pod('team-a', 'web-7f9c8b6d5-kq8zt', 6), priority: -5, evictionPlace: 1 },
     pod('kube-system', 'kube-proxy-9xk2d', 3, 8 * gib),
-    pod('team-b', 'cache-0', 1),
+    { ...pod('team-b', 'cache-0', 1), requestBytes: gib / 2, evictionPlace: 2 },
   ],
   images: [
     image('registry.example.com/team-a/etl:2026.11.3', 6, {
@@ -267,6 +267,7 @@ describe('tables', () => {
     'top namespaces --node, without usage': topTable(viewOf('namespaces', old, ofNode), piped),
     'top namespaces --node, without a forecast': topTable(viewOf('namespaces', slow, ofNode), piped),
     'top pods -A, on a terminal': topTable(viewOf('pods', bounded), terminal),
+    'top pods -A --sort-by=eviction -o wide': topTable(viewOf('pods', two, { sortBy: 'eviction' }), wide),
     'top pods -n true -o wide': topTable(viewOf('pods', { ...bounded, namespace: 'true' }), wide),
     'top pods -n team-a': topTable(viewOf('pods', { ...one, namespace: 'team-a' }), piped),
     'top pods -l': topTable(viewOf('pods', { ...bounded, selected }), piped),
