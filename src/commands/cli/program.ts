@@ -14,6 +14,7 @@ import { statusCommand } from '../status/command.ts';
 import type { System } from '../../process/system.ts';
 import { topCommand } from '../top/command.ts';
 import { unpinCommand } from '../unpin/command.ts';
+import { suggestCommand } from '../suggest/command.ts';
 import { versionCommand, versionLine } from '../version/command.ts';
 import { whyCommand } from '../why/command.ts';
 
@@ -28,6 +29,7 @@ export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   whyCommand(system, async () => (await import('../why/why.ts')).runWhy),
   statusCommand(system, async () => (await import('../status/status.ts')).runStatus),
   topCommand(system, async () => (await import('../top/top.ts')).runTop),
+  suggestCommand(system, async () => (await import('../suggest/suggest.ts')).runSuggest),
   reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
   unpinCommand(system, async () => (await import('../unpin/unpin.ts')).runUnpin),

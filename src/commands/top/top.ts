@@ -36,7 +36,7 @@ export async function runTop(config: TopConfig, system: System): Promise<number>
 }
 
 /** Reads the reports, the names of the nodes, and the selected objects. Throws UsageError for a node that is not known. */
-async function readTop(
+export async function readTop(
   question: TopQuestion,
   { transport, connection }: Pick<Connected, 'transport' | 'connection'>,
   signal: AbortSignal,

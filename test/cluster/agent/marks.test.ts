@@ -1,15 +1,17 @@
 // @bed node diskMB=2048 loop
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { NodeGCReportStatusUsageWorkload } from '../../../src/api/gen/nodegcreport.gen.ts';
+import { parseQuantity } from '../../../src/runtime/text/quantity.ts';
 import { print, write } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { apply, kubectl } from '../servers/kubectl.ts';
+import { runDustpan } from '../servers/command.ts';
 import { waitUntil } from '../servers/waiting.ts';
-import { startAgent } from './agent.ts';
+import { startAgent, stateFileOf } from './agent.ts';
 import { measuring, readReport, startQuietNode } from './environment.ts';
 
 const mebi = 1024 * 1024;
@@ -64,6 +66,27 @@ function sizes() {
   return { pods, layer: 512 * Math.max(0, ...layers.trim().split('\n').map(Number)) };
 }
 
+/** As if the agent had watched so many more days before its end. */
+function letDaysPass(cluster: Cluster, days: number): void {
+  const file = join(dirname(stateFileOf(cluster)), 'marks.json');
+  const marks = JSON.parse(readFileSync(file, 'utf8')) as { observedMs: number };
+  writeFileSync(file, JSON.stringify({ ...marks, observedMs: marks.observedMs + days * 86_400_000 }));
+}
+
+interface Deployment {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly {
+          readonly name: string;
+          readonly resources: { readonly limits?: Readonly<Record<string, string>> };
+        }[];
+        readonly volumes: readonly object[];
+      };
+    };
+  };
+}
+
 async function web(cluster: Cluster): Promise<NodeGCReportStatusUsageWorkload | undefined> {
   const { workloads = [] } = (await readReport(cluster))?.usage ?? {};
   return workloads.find(({ kind, name }) => kind === 'Deployment' && name === 'web');
@@ -112,10 +135,26 @@ test('the mark of a Deployment whose pods grew and were replaced is what du saw,
     return names.trim().split('\n').length === 2 && pods.every((pod) => pod.volume < 20 * mebi);
   });
   await agent.stop();
+  letDaysPass(cluster, 6);
   await startAgent(cluster, { args });
   const now = 2 * 10 * mebi;
   await waitUntil('what the new pods use', async () => isNear((await web(cluster))?.bytes, now), {
     timeout: 420_000,
   });
   expect(await hasMark()).toBe(true);
+
+  const patch = join(cluster.dir, 'web.yaml');
+  const admin = `--kubeconfig=${cluster.kubeconfig('admin')}`;
+  writeFileSync(patch, await runDustpan('suggest', 'deploy/web', '-n', 'default', admin, '-o', 'yaml'));
+  await kubectl(cluster, ['patch', 'deployment', 'web', '-n', 'default', '--patch-file', patch]);
+  const patched = JSON.parse(
+    await kubectl(cluster, ['get', 'deployment', 'web', '-o', 'json']),
+  ) as Deployment;
+  const { containers, volumes } = patched.spec.template.spec;
+  const needed = 1.2 * (volume + seen.layer + logs);
+  const [main] = containers.map(({ resources }) => resources.limits?.['ephemeral-storage'] ?? '');
+  expect(containers).toMatchObject([{ name: 'main', image: busyboxImage.ref }]);
+  expect(parseQuantity(main ?? '')).toBeGreaterThan(0.95 * needed);
+  expect(parseQuantity(main ?? '')).toBeLessThan(1.3 * needed);
+  expect(volumes).toMatchObject([{ name: 'data', emptyDir: { sizeLimit: expect.any(String) as string } }]);
 }, 1_500_000);
