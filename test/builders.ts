@@ -154,6 +154,7 @@ export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   imageGC: undefined,
   containerGC: undefined,
   orphans: undefined,
+  checkpoints: undefined,
   localStorageEviction: undefined,
   nodePressure: undefined,
   namespaceBudgets: [],

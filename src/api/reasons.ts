@@ -44,7 +44,7 @@ export type PodKeepReason = (typeof podKeepReasons)[number];
 export const imageRemoveReasons = ['RemoveListed', 'Age', 'Space', ...diskSignals] as const;
 export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
 
-/** Reasons to remove a container, a sandbox, a log or an orphaned resource. A disk signal: the node is short of it, so dead containers are removed at any limit. */
+/** Reasons to remove a container, a sandbox, a log, an orphaned resource or a checkpoint. A disk signal: the node is short of it, so dead containers are removed at any limit. */
 export const containerRemoveReasons = [
   'PodGone',
   'DeadContainer',
@@ -56,6 +56,7 @@ export const containerRemoveReasons = [
   'RotatedLog',
   'OrphanedCgroup',
   'OrphanedDirectory',
+  'OldCheckpoint',
 ] as const;
 export type ContainerRemoveReason = (typeof containerRemoveReasons)[number];
 
@@ -88,7 +89,7 @@ export const imageKeepReasons = [
 ] as const;
 export type ImageKeepReason = (typeof imageKeepReasons)[number] | NodeKeepReason;
 
-/** Reasons to keep a container, a sandbox, a log or an orphaned resource. */
+/** Reasons to keep a container, a sandbox, a log, an orphaned resource or a checkpoint. */
 export const containerKeepReasons = [
   'Running',
   'NotKubelets',

@@ -9,7 +9,14 @@ export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
 /** The object of a decision: its identity. Units add what they need to act on it. */
 export type Target =
-  PodTarget | NodeTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget | OrphanTarget;
+  | PodTarget
+  | NodeTarget
+  | ImageTarget
+  | ContainerTarget
+  | SandboxTarget
+  | LogTarget
+  | OrphanTarget
+  | CheckpointTarget;
 
 export interface NodeTarget {
   readonly kind: 'Node';
@@ -60,6 +67,14 @@ export interface OrphanTarget {
   readonly path: string;
   /** Its name is unknown. */
   readonly pod: PodRef;
+}
+
+/** A checkpoint of a container that the kubelet has stored, or another entry of that directory. */
+export interface CheckpointTarget {
+  readonly kind: 'Checkpoint';
+  readonly path: string;
+  /** Its name has no UID. */
+  readonly pod: undefined;
 }
 
 /** The verdict on one object and its reason. The same value is executed, counted, logged, printed and explained. */

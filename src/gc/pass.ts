@@ -173,6 +173,7 @@ const nouns: Readonly<Record<Target['kind'], string>> = {
   LogFile: 'log file',
   PodCgroup: 'orphaned control group',
   PodDirectory: 'orphaned pod directory',
+  Checkpoint: 'checkpoint',
 };
 
 /** Why something could not be decided: the check right before a removal lacked a fact, or the clocks differ; undefined = everything was. */

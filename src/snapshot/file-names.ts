@@ -18,6 +18,7 @@ export const nodeFiles: readonly string[] = [
   'logs',
   'loglisting',
   'orphans',
+  'checkpoints',
 ];
 
 /** A note for each file in a folder that looks like an input and is not read; `here` has the inputs of this folder. */

@@ -2,6 +2,7 @@ import type { ImageBytes, ImageSpace } from '../api/image-space.ts';
 import { unknownDevices } from '../api/file-system.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
 import type { LogEntry, LogListing } from '../node/logs/list.ts';
+import type { CheckpointListing } from '../node/storage/checkpoints.ts';
 import { orphanObstacles, type FoundOrphan, type OrphansFound } from '../node/storage/orphans-finder.ts';
 import { knownPodUids, type KnownPods } from '../node/storage/orphans.ts';
 import { impossibleOfNode } from '../node/kubelet/summary.ts';
@@ -80,6 +81,7 @@ function nodeFolderOf(
     disk: stats?.disk,
     usage: stats?.usage,
     orphans: read('orphans', (content) => orphansOf(content, pods ?? [])),
+    checkpoints: read('checkpoints', checkpointsOf),
     logs: logListingOf({ logs: files.get('logs'), listing: files.get('loglisting') }),
   };
   return { part: inOrder(part), notes: [...(note === undefined ? [] : [note]), ...(stats?.notes ?? [])] };
@@ -154,6 +156,22 @@ function orphansOf(content: Field, pods: KnownPods['pods']): OrphansFound {
     logDirectories: undefined,
   };
 }
+
+/** `checkpoints.json` of `dustpan snapshot` (docs/adr/0011). */
+const checkpointsOf = (content: Field): CheckpointListing => ({
+  files: content
+    .at('files')
+    .list()
+    .map((one) => ({
+      path: one.at('path').absolutePath(),
+      isFile: one.at('isFile').boolean(),
+      bytes: one.at('bytes').count(),
+      writtenMs: one.at('written').timeMs(),
+    })),
+  complete: content.at('complete').boolean(),
+  isReadOnly: content.at('isReadOnly').boolean(),
+  isApart: content.at('isApart').boolean(),
+});
 
 function orphanOf(one: Field): FoundOrphan {
   const since = one.at('since');

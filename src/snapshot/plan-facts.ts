@@ -18,6 +18,7 @@ import type {
 } from '../kube/cache/objects.ts';
 import type { DiskSpace } from '../node/disk/filesystem.ts';
 import type { LogListing } from '../node/logs/list.ts';
+import type { CheckpointListing } from '../node/storage/checkpoints.ts';
 import type { OrphansFound } from '../node/storage/orphans-finder.ts';
 import type { AgentState } from '../node/disk/state-format.ts';
 import { byText } from '../runtime/text/by-text.ts';
@@ -127,6 +128,7 @@ export interface NodePart {
   readonly logs: LogListing | undefined;
   /** What pods that are gone have left on it, besides logs. */
   readonly orphans?: OrphansFound | undefined;
+  readonly checkpoints: CheckpointListing | undefined;
 }
 
 /** The same objects by name, which is unique for nodes and namespaces. */

@@ -141,7 +141,7 @@ class Remover {
   }
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
-    const { runtime, logs, orphans } = this.#deps;
+    const { runtime, logs, orphans, checkpoints } = this.#deps;
     const { target, reason } = removal;
     switch (target.kind) {
       case 'Container':
@@ -165,6 +165,8 @@ class Remover {
             ? logs.removeContainerLog(target.path, this.#signal)
             : logs.removeRotated(target.path, this.#signal),
         );
+      case 'Checkpoint':
+        return await checkpoints.remove(target.file);
       case 'PodCgroup':
         return await orphans.removeCgroup(target.path);
       case 'PodDirectory':

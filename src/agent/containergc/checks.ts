@@ -12,6 +12,7 @@ import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { PodState } from '../../kube/actions/live-reads.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
+import type { NodeCheckpoints } from '../../node/storage/checkpoints.ts';
 import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { RemoverContext } from '../context.ts';
@@ -23,6 +24,7 @@ export interface ContainerGcContext extends RemoverContext {
   readonly pods: () => ContainerGcFacts['pods'];
   readonly logs: NodeLogs;
   readonly orphans: NodeOrphans;
+  readonly checkpoints: NodeCheckpoints;
 }
 
 interface Listed {
@@ -64,9 +66,10 @@ export function containerChecks(context: ContainerGcContext, policy: Policy, beg
   });
   const { minimumAgeMs = 0 } = policy.nodes?.containerGC ?? {};
   const isAged = ({ target, reason }: ContainerRemoval): boolean =>
-    target.kind === 'PodDirectory'
+    target.kind === 'Checkpoint' ||
+    (target.kind === 'PodDirectory'
       ? target.volumeDataMs !== undefined
-      : (target.kind === 'Container' || reason === 'ContainerGone') && minimumAgeMs > 0;
+      : (target.kind === 'Container' || reason === 'ContainerGone') && minimumAgeMs > 0);
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {

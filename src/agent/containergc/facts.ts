@@ -5,7 +5,7 @@ import type {
 import type { NodePod } from '../../api/node-pod.ts';
 import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
-import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { CheckpointsPolicy, ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import {
   containerRemoveReasons,
@@ -14,9 +14,17 @@ import {
   type ContainerWarnReason,
 } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
+import type {
+  CheckpointTarget,
+  ContainerTarget,
+  Decision,
+  LogTarget,
+  OrphanTarget,
+  SandboxTarget,
+} from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { LogListing } from '../../node/logs/list.ts';
+import type { CheckpointFile, CheckpointListing } from '../../node/storage/checkpoints.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { OrphanPlace } from '../../node/storage/orphans.ts';
 import { ageErrorMs, type Jump } from '../../runtime/scheduling/jump.ts';
@@ -31,6 +39,8 @@ export interface ContainerGcFacts {
   readonly logs: LogListing | undefined;
   /** Resources of pods that neither the API server nor the runtime knows. */
   readonly orphans?: OrphansFound | undefined;
+  /** Of the kubelet's directory of checkpoints. */
+  readonly checkpoints?: CheckpointListing | undefined;
   /** Includes this observation (`observeGone`). */
   readonly sightings: Sightings;
   /** Containers and sandboxes whose removal has failed, by id. */
@@ -42,7 +52,9 @@ export interface ContainerGcFacts {
 }
 
 export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> &
-  Partial<Pick<NodePod, 'isOptedOut' | 'phase' | 'evicted' | 'deletionAtMs'>>;
+  Partial<
+    Pick<NodePod, 'isOptedOut' | 'phase' | 'evicted' | 'deletionAtMs' | 'name' | 'namespace' | 'images'>
+  >;
 
 /** Why a pod is over although the API still has it: the kubelet removes the remains of evicted pods and of deleted pods that have ended. */
 export type PodEnd = 'Evicted' | 'Deleted';
@@ -137,8 +149,22 @@ export interface JudgedOrphan extends OrphanTarget {
   readonly volumeDataMs: number | undefined;
 }
 
+export interface JudgedCheckpoint extends CheckpointTarget {
+  readonly file: CheckpointFile;
+  /** `POD_NAMESPACE-CONTAINER`; empty = the kubelet gives no such name. */
+  readonly owner: string;
+}
+
+export type CheckpointLimit = 'maxAge' | 'maxPerPod' | 'maxBytes';
+
 export type ContainerGcTarget =
-  JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | JudgedOrphan;
+  | JudgedContainer
+  | JudgedSandbox
+  | LogDirectoryTarget
+  | LogLinkTarget
+  | LogFileTarget
+  | JudgedOrphan
+  | JudgedCheckpoint;
 
 /** Why an object is removed, with what neither the object nor the plan shows. */
 type RemovedBecause =
@@ -146,13 +172,14 @@ type RemovedBecause =
   | { readonly reason: 'DeadContainer'; readonly total: number }
   /** The threshold that is crossed, as the policy has it. */
   | { readonly reason: DiskSignal; readonly threshold: string }
-  | { readonly reason: Exclude<ContainerRemoveReason, 'DeadContainer' | DiskSignal> };
+  | { readonly reason: 'OldCheckpoint'; readonly limit: CheckpointLimit }
+  | { readonly reason: Exclude<ContainerRemoveReason, 'DeadContainer' | 'OldCheckpoint' | DiskSignal> };
 
 /** Why an object is kept, with what neither the object nor the plan shows. `eligibleAt`: set if it only waits for time to pass. `holders`: the obstacle of an orphaned resource by name. */
 export type KeptBecause = { readonly eligibleAt?: Date | undefined; readonly holders?: readonly string[] } & (
   | {
       readonly reason: 'TooYoung';
-      /** When the container was created, or the log was last written. */
+      /** When the container was created, or the log or the checkpoint was last written. */
       readonly sinceMs: number;
       readonly leastAgeMs: number;
       /** It was created but not started, and is kept longer than the minimum age for that. */
@@ -193,6 +220,8 @@ export interface LogWarning extends Decision<LargeLogTarget, ContainerWarnReason
 export interface ContainerGcPlan {
   /** undefined = no policy has a rule for containers, sandboxes and logs. */
   readonly rule: ContainerGcPolicy | undefined;
+  /** undefined = no policy has a rule for checkpoints. */
+  readonly checkpointRule: CheckpointsPolicy | undefined;
   /** Why pods are over that the API has, by UID. */
   readonly ends: ReadonlyMap<string, PodEnd>;
   /** In the order of execution. */
@@ -272,8 +301,21 @@ export interface ContainerInventory {
   readonly logs: LogInventory | undefined;
   /** undefined = not searched in this pass. */
   readonly orphans: OrphanInventory | undefined;
+  /** undefined = the directory could not be listed. */
+  readonly checkpoints: CheckpointInventory | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly NodeGCReportStatusLargestOffender[];
+}
+
+export interface CheckpointInventory {
+  readonly total: number;
+  readonly bytes: number;
+  readonly removable: number;
+  readonly removableBytes: number;
+  /** The policy removes some, but the agent has the directory mounted read-only. */
+  readonly isReadOnly: boolean;
+  /** They are not on the disk of the kubelet's root directory. */
+  readonly isApart: boolean;
 }
 
 interface LogInventory {

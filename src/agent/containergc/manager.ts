@@ -143,12 +143,12 @@ export class ContainerGcManager {
   #warnUnable(plan: ContainerGcPlan): void {
     const unable = plan.kept.filter(({ reason }) => reason === 'ReadOnly' || reason === 'AttachmentsUnknown');
     for (const why of this.#warned.added(unable.map((one) => explainContainer(one, plan).detail)))
-      this.#deps.log.warn({ why }, 'orphaned resources cannot be removed');
+      this.#deps.log.warn({ why }, 'some resources cannot be removed');
   }
 
   /** Containers are collected even if the logs cannot be listed. */
   async #observe(requested: Relief | undefined, signal: AbortSignal): Promise<Observed | Error> {
-    const { runtime, orphans, clock, own } = this.#deps;
+    const { runtime, orphans, checkpoints, clock, own } = this.#deps;
     const { began, jumpedMs } = this.#passClock.begin();
     try {
       await runtime.checkReady(signal);
@@ -165,7 +165,11 @@ export class ContainerGcManager {
       const objects = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods };
       own.logBytes.set(logBytesOf(objects));
       const found = pods && listed && orphans.inspect(listed, { pods, sandboxes, containers }, signal);
-      const seen = { ...objects, orphans: found && (await this.#tried(found, signal)) };
+      const seen = {
+        ...objects,
+        orphans: found && (await this.#tried(found, signal)),
+        checkpoints: await this.#tried(checkpoints.list(signal), signal, 'listing checkpoints failed'),
+      };
       // A relief may follow a pass at once, so it is no second sighting.
       const isCounted = requested === undefined;
       this.#sightings = observeGone(this.#sightings, seen, { now: clock.now(), isCounted });
@@ -196,10 +200,14 @@ export class ContainerGcManager {
   }
 
   /** A failed search costs a warning, not the pass. */
-  #tried<T>(search: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  #tried<T>(
+    search: Promise<T>,
+    signal: AbortSignal,
+    failure = 'searching orphaned resources failed',
+  ): Promise<T | undefined> {
     return search.catch((err: unknown) => {
       signal.throwIfAborted();
-      this.#deps.log.warn({ err }, 'searching orphaned resources failed');
+      this.#deps.log.warn({ err }, failure);
       return undefined;
     });
   }
@@ -233,8 +241,10 @@ export class ContainerGcManager {
 
 function policyOf(governance: NodeGovernance): Policy | undefined {
   if (governance.kind === 'keep') return undefined;
-  const { containerGC, orphans } = governance.nodes;
-  return containerGC === undefined && orphans === undefined ? undefined : governance.policy;
+  const { containerGC, orphans, checkpoints } = governance.nodes;
+  return [containerGC, orphans, checkpoints].every((rule) => rule === undefined)
+    ? undefined
+    : governance.policy;
 }
 /** Nothing is remembered while the policy requests no warnings. */
 const noLogs = { history: new Map(), raised: [] } as const;
@@ -246,7 +256,12 @@ interface Observed {
   readonly began: Moment;
 }
 
-function unknownBecause({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
+function unknownBecause(
+  { pods, checkpoints }: ContainerGcFacts,
+  { kept, checkpointRule }: ContainerGcPlan,
+): string | undefined {
   if (pods === undefined) return 'the pods of the node are not known';
+  if (checkpointRule !== undefined && checkpoints === undefined)
+    return "the kubelet's directory checkpoints could not be listed; the log of the agent has the error";
   return kept.some(({ reason }) => reason === 'ClockUnsure') ? 'the clock has jumped' : undefined;
 }

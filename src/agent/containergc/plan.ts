@@ -1,6 +1,7 @@
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import { failedLast } from '../../gc/failures.ts';
+import { planCheckpoints } from './checkpoints.ts';
 import { planContainers, planSandboxes } from './containers.ts';
 import {
   containerTarget,
@@ -26,17 +27,23 @@ import { podEnds, podsNow } from './pods.ts';
 import type { PlannedContainers } from '../nodepressure/facts.ts';
 
 /**
- * Decides which containers, sandboxes, logs and orphaned resources of a node to remove, in the order of execution, and why to keep the others. Each step works on
+ * Decides which containers, sandboxes, logs, orphaned resources and checkpoints of a node to remove, in the order of execution, and why to keep the others. Each step works on
  * the objects that the steps before it keep. What could not be removed comes last. Unknown pods do not count as gone; the limits on dead
  * containers apply all the same.
  */
 export function planContainerGc(facts: ContainerGcFacts, given: Given): ContainerGcPlan {
   const objects = planObjects(facts, given);
-  const decisions: readonly ContainerDecision[] = [...objects.decisions, ...planOrphans(facts, given)];
+  const decisions: readonly ContainerDecision[] = [
+    ...objects.decisions,
+    ...planOrphans(facts, given),
+    ...planCheckpoints(facts, given),
+  ];
   const hasFailed = ({ target }: ContainerDecision): boolean =>
     'id' in target && facts.failedBefore?.has(target.id) === true;
+  const checkpoints = nodeRule(given.governance, 'checkpoints');
   return {
     rule: objects.rule,
+    checkpointRule: checkpoints.kind === 'keep' ? undefined : checkpoints.rule,
     ends: podEnds(facts.pods, given.now),
     removals: failedLast(decisions.filter(isRemoval), hasFailed),
     kept: decisions.filter(isKept),

@@ -2,6 +2,7 @@ import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { OrphanTarget } from '../../gc/decision.ts';
+import { neededBecause } from './checkpoints.ts';
 import { attemptsKey, byNewest } from './containers.ts';
 import type {
   ContainerRemoval,
@@ -44,6 +45,7 @@ export function podThatMustBeGone({ target, reason }: ContainerRemoval): PodRef 
       return target.pod;
     case 'LogLink':
     case 'LogFile':
+    case 'Checkpoint':
       return undefined;
   }
 }
@@ -60,6 +62,8 @@ export function recheck({ target, reason }: ContainerRemoval, view: LiveView): R
     case 'PodCgroup':
     case 'PodDirectory':
       return recheckOrphan(target, view);
+    case 'Checkpoint':
+      return neededBecause(target.path, target.owner, view)?.reason ?? 'due';
     case 'LogLink':
       return mayNeedLink(target.path, view.containers, target.isOutside) ? 'InUse' : 'due';
     case 'LogFile':

@@ -14,6 +14,7 @@ import type {
   ContainerRemoval,
   ContainerInventory,
 } from './facts.ts';
+import { checkpointInventory } from './checkpoints.ts';
 import { logDirectories } from './log-names.ts';
 import { orphanInventory } from './orphans.ts';
 import type { PlannedContainers } from '../nodepressure/facts.ts';
@@ -105,6 +106,7 @@ export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): Con
       removableBytes: removals.reduce((sum, { target, bytes = 0 }) => sum + (isLog(target) ? bytes : 0), 0),
       byPod: new Map(logDirectories(facts.logs).flatMap(({ pod, bytes }) => (pod ? [[pod.uid, bytes]] : []))),
     },
+    checkpoints: checkpointInventory(facts, plan),
     orphans: orphanInventory(facts, [...removals, ...kept]),
     offenders: offendersOf(facts, plan),
   };

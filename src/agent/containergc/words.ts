@@ -2,6 +2,7 @@ import { byDiskSignal } from '../../api/node-pressure.ts';
 import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason, ContainerWarnReason } from '../../api/reasons.ts';
 import { unmountCommand } from './orphans.ts';
+import { explainCheckpoint, explainWritten, underCheckpointLimits } from './checkpoint-words.ts';
 import { explainNode, nodeReasons } from '../../gc/reasons/nodes.ts';
 import {
   capital,
@@ -98,9 +99,9 @@ export const containerReasons: Readonly<
   },
   TooYoung: {
     meaning:
-      "It is younger than the policy's minimum age, or the kubelet has written vol_data.json of a CSI volume in it less than an hour ago.",
+      "It is younger than the policy's minimum age, the kubelet has written vol_data.json of a CSI volume in it less than an hour ago, or it is a checkpoint that was written in the last ten minutes.",
     change:
-      'nodes.containerGC.minimumAge has passed since its creation, or since a log was last written (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone. A directory with vol_data.json: an hour has passed since the kubelet last wrote it.',
+      'nodes.containerGC.minimumAge has passed since its creation, or since a log was last written (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone. A directory with vol_data.json: an hour has passed since the kubelet last wrote it. A checkpoint: ten minutes have passed since it was last written.',
   },
   NewestAttempt: {
     meaning:
@@ -142,7 +143,7 @@ export const containerReasons: Readonly<
   RuleOff: {
     meaning: 'The policy of the node has no rule for it.',
     change:
-      'The policy sets nodes.containerGC and, for sandboxes and logs, the field for such objects. For orphaned resources: the policy sets the field of nodes.orphans to Remove.',
+      'The policy sets nodes.containerGC and, for sandboxes and logs, the field for such objects. For orphaned resources: the policy sets the field of nodes.orphans to Remove. For checkpoints: the policy sets nodes.checkpoints.',
   },
   OrphanedCgroup: {
     meaning:
@@ -153,6 +154,12 @@ export const containerReasons: Readonly<
     meaning:
       'Two passes found that neither the API server nor the runtime lists its pod, no process is in the control group of the pod, nothing is mounted in the directory, none of its CSI volumes has a VolumeAttachment, and no file in it may outlive the pod.',
     change: `${podKnown}, a process enters the control group of the pod, something is mounted in the directory, or nodes.orphans.podDirectories is Report. ${nodeLabel}`,
+  },
+  OldCheckpoint: {
+    meaning:
+      'It is a checkpoint of a container that the kubelet has stored, and exceeds a limit of nodes.checkpoints; dustpan removes the oldest first.',
+    change:
+      'A higher nodes.checkpoints.maxAge, maxPerPod or maxBytes, whichever it exceeds; the label gc.dustpan.dev/keep: "true" on its pod or on the node; or a pod of the node names it as its image.',
   },
   Mounted: {
     meaning:
@@ -190,8 +197,9 @@ export const containerReasons: Readonly<
   },
   ReadOnly: {
     meaning:
-      'The policy removes it, but it is mounted read-only into the agent, because the Helm value agent.orphans is not set.',
-    change: 'The Helm value agent.orphans.podCgroups or agent.orphans.podDirectories is true.',
+      'The policy removes it, but it is mounted read-only into the agent, because the Helm value agent.orphans or agent.checkpoints is not set.',
+    change:
+      'The Helm value agent.orphans.podCgroups, agent.orphans.podDirectories or agent.checkpoints, whichever it needs, is true.',
   },
   PacingLimit: {
     meaning: 'The directory contains more files than one pass removes.',
@@ -209,7 +217,7 @@ export const containerReasons: Readonly<
 
 export function explainContainer(
   decision: ContainerDecision | LogWarning,
-  plan: Pick<ContainerGcPlan, 'rule' | 'ends'>,
+  plan: Pick<ContainerGcPlan, 'rule' | 'checkpointRule' | 'ends'>,
 ): Why {
   const { target, policy, reason } = decision;
   const { meaning } = containerReasons[reason];
@@ -263,6 +271,8 @@ export function explainContainer(
       return { detail: meaning, field: `${orphanField.PodCgroup}=Remove` };
     case 'OrphanedDirectory':
       return { detail: meaning, field: `${orphanField.PodDirectory}=Remove` };
+    case 'OldCheckpoint':
+      return explainCheckpoint(decision.limit, plan.checkpointRule);
     case 'LogTooLarge': {
       const { logPath, warnBytes } = decision.target;
       return {
@@ -288,7 +298,7 @@ export function explainContainer(
     case 'NewestSandbox':
       return { detail: `It is the newest sandbox of ${pod}, which still exists.` };
     case 'UnderLimit':
-      return explainUnderLimit(decision.target, limits);
+      return explainUnderLimit(decision.target, plan);
     case 'InUse':
       return { detail: inUse[target.kind](pod) };
     case 'RemovalFailed':
@@ -363,6 +373,7 @@ function explainYoung(
     return {
       detail: `Its pod is gone, but the kubelet wrote vol_data.json of a CSI volume in it at ${timeText(sinceMs)}. It is kept for ${formatDuration(leastAgeMs)} after that, because the kubelet may still mount the volume.`,
     };
+  if (target.kind === 'Checkpoint') return explainWritten(sinceMs, leastAgeMs);
   const since = target.kind === 'LogFile' ? 'last written' : 'created';
   const least = `It was ${since} at ${timeText(sinceMs)}, and is kept for at least ${formatDuration(leastAgeMs)}`;
   return mayStart
@@ -370,8 +381,13 @@ function explainYoung(
     : { detail: `${least}.`, field: `nodes.containerGC.minimumAge=${formatDuration(minimumAgeMs)}` };
 }
 
-const explainUnderLimit = (target: ContainerGcTarget, limits: Limits): Why =>
-  placeOf(target) === undefined
+function explainUnderLimit(
+  target: ContainerGcTarget,
+  plan: Pick<ContainerGcPlan, 'rule' | 'checkpointRule'>,
+): Why {
+  if (target.kind === 'Checkpoint') return underCheckpointLimits(plan.checkpointRule);
+  const limits: Limits = plan.rule ?? {};
+  return placeOf(target) === undefined
     ? {
         detail: 'It and the rotated logs beside it are within the limits.',
         field: rotatedField(limits.logs),
@@ -380,18 +396,20 @@ const explainUnderLimit = (target: ContainerGcTarget, limits: Limits): Why =>
         detail: `It is ${placeText(target)}, and the policy allows ${countText(limits.maxPerPodContainer)}.`,
         field: `${perContainerField(limits)}, ${totalField(limits)}`,
       };
+}
 
 type Kind = ContainerGcTarget['kind'];
 
 const explainOff = (kind: Kind, { rule }: Pick<ContainerGcPlan, 'rule'>): Why => ({
   detail: `The policy of the node has no rule for ${things[kind]}.`,
-  field: rule === undefined && !isOrphan(kind) ? ruleField.Container : ruleField[kind],
+  field:
+    rule === undefined && !isOrphan(kind) && kind !== 'Checkpoint' ? ruleField.Container : ruleField[kind],
 });
 
 const explainReadOnly = (kind: Kind): Why =>
   isOrphan(kind)
     ? { detail: readOnlyText({ kind }), field: `${orphanField[kind]}=Remove` }
-    : { detail: containerReasons.ReadOnly.meaning };
+    : { detail: kind === 'Checkpoint' ? readOnlyText({ kind }) : containerReasons.ReadOnly.meaning };
 
 const isOrphan = (kind: Kind): kind is keyof typeof orphanField => kind in orphanField;
 
@@ -403,6 +421,7 @@ const things: Readonly<Record<Kind, string>> = {
   LogFile: 'rotated logs',
   PodDirectory: 'orphaned pod directories',
   PodCgroup: 'orphaned control groups of pods',
+  Checkpoint: 'checkpoints',
 };
 
 const ruleField: Readonly<Record<Kind, string>> = {
@@ -413,6 +432,7 @@ const ruleField: Readonly<Record<Kind, string>> = {
   LogFile: 'nodes.containerGC.logs.maxRotatedPerContainer and maxBytesPerPod are not set',
   PodDirectory: `${orphanField.PodDirectory} is not Remove`,
   PodCgroup: `${orphanField.PodCgroup} is not Remove`,
+  Checkpoint: 'nodes.checkpoints is not set',
 };
 
 const needed = (): string => containerReasons.InUse.meaning;
@@ -424,6 +444,7 @@ const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   LogFile: needed,
   PodDirectory: () =>
     'A process is in the control group of its pod, or a pod of the API server, a container or a sandbox has its UID.',
+  Checkpoint: () => 'A pod or container of the node names it as its image.',
   PodCgroup: () =>
     'A process is in it or below it, or a pod of the API server, a container or a sandbox has its UID.',
 };

@@ -75,7 +75,7 @@ function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus
 
 /** Every number of the inventories by its path. */
 function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
-  const { imageFileSystem, sandboxes, logs, orphans } = status;
+  const { imageFileSystem, sandboxes, logs, checkpoints, orphans } = status;
   const leftovers = { ...status.leftovers, largest: undefined };
   // Indexes are no amounts: a change of them waits for the next write.
   const images = { ...status.images, unmatched: undefined };
@@ -93,6 +93,7 @@ function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
     containers: { total, removable },
     sandboxes,
     logs,
+    checkpoints,
     orphans,
     leftovers,
   });

@@ -130,7 +130,7 @@ function keptFinding({
   }
 }
 
-function passesFinding({ passes, orphans }: ReportFacts, policy: NodesPolicy): Finding {
+function passesFinding({ passes, orphans, containers }: ReportFacts, policy: NodesPolicy): Finding {
   const enabled = unitsOf(policy);
   const made = passes.map(({ last }) => last).filter(({ unit }) => enabled.includes(unit));
   for (const { result, reason } of troubledResults) {
@@ -140,14 +140,20 @@ function passesFinding({ passes, orphans }: ReportFacts, policy: NodesPolicy): F
   const missing = enabled.filter((unit) => !made.some((pass) => pass.unit === unit));
   if (missing.length > 0) return unknown('NoPassYet', `No pass yet: ${missing.join(', ')}`);
   const readOnly = removable.filter(({ place }) => orphans?.[place]?.isReadOnly === true);
-  return readOnly.length > 0
-    ? yes('ReadOnly', readOnly.map(({ kind }) => readOnlyText({ kind })).join(' '))
+  const kinds = [
+    ...readOnly.map(({ kind }) => kind),
+    ...(containers?.checkpoints?.isReadOnly === true ? (['Checkpoint'] as const) : []),
+  ];
+  return kinds.length > 0
+    ? yes('ReadOnly', kinds.map((kind) => readOnlyText({ kind })).join(' '))
     : no('AsPlanned', 'The last passes did everything that they planned');
 }
 
 const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
   ...(policy.imageGC === undefined ? [] : (['imagegc'] as const)),
-  ...(policy.containerGC === undefined && policy.orphans === undefined ? [] : (['containergc'] as const)),
+  ...([policy.containerGC, policy.orphans, policy.checkpoints].every((rule) => rule === undefined)
+    ? []
+    : (['containergc'] as const)),
   ...(policy.localStorageEviction === undefined ? [] : (['localstorage'] as const)),
   ...(policy.nodePressure === undefined ? [] : (['nodepressure'] as const)),
 ];

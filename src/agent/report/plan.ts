@@ -41,6 +41,7 @@ export function planReport(
     containers: containersOf(facts, reported?.lastRemoved ?? []),
     sandboxes: containers?.sandboxes,
     logs: containers?.logs,
+    checkpoints: containers?.checkpoints,
     orphans,
     leftovers: leftovers && leftoversOf(leftovers),
     units: unitsOf(facts),

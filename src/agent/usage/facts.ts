@@ -35,6 +35,7 @@ export const usageClasses = {
   layersBytes: 'layers',
   volumesBytes: 'volumes',
   logsBytes: 'logs',
+  checkpointsBytes: 'checkpoints',
   orphansBytes: 'orphans',
   leftoversBytes: 'leftovers',
   namespacesBytes: 'namespaces',

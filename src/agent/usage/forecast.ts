@@ -108,7 +108,13 @@ function sizesOf({
 }
 
 /** Those of no pod and no image. */
-const otherClasses = ['orphansBytes', 'leftoversBytes', 'namespacesBytes', 'otherBytes'] as const;
+const otherClasses = [
+  'checkpointsBytes',
+  'orphansBytes',
+  'leftoversBytes',
+  'namespacesBytes',
+  'otherBytes',
+] as const;
 
 const namespaceKey = (name: string, one: PodClass): string => `namespace/${name}/${one}`;
 

@@ -159,23 +159,23 @@ function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readon
   const { nodeDisk, imageDisk, kubelet } = facts;
   const ofPods = pods && classesOf((field) => pods.map(({ classes }) => classes[field]));
   const layerBytes = allLayers(ofPods?.layersBytes, facts);
-  const own = kubeletParts(facts, ofPods);
+  const own = [kubeletParts(facts, ofPods), checkpointParts(facts)];
   const layers = layerParts(layerBytes);
   // Then layers are on the file system of the kubelet (KEP-4191), and the runtime does not count them for images.
   if (kubelet?.splitContainerFs === true)
     return [
-      ...onDisk('nodefs', nodeDisk, [layers, own]),
+      ...onDisk('nodefs', nodeDisk, [layers, ...own]),
       ...onDisk('imagefs', imageDisk, [imageParts(facts, 0)]),
     ];
   const images = [imageParts(facts, layerBytes), layers];
   switch (isDedicated(facts)) {
     case true:
-      return [...onDisk('nodefs', nodeDisk, [own]), ...onDisk('imagefs', imageDisk, images)];
+      return [...onDisk('nodefs', nodeDisk, [...own]), ...onDisk('imagefs', imageDisk, images)];
     case false:
-      return onDisk('nodefs', nodeDisk ?? imageDisk, [...images, own]);
+      return onDisk('nodefs', nodeDisk ?? imageDisk, [...images, ...own]);
     case undefined: {
       const unknown = [unknownImages, layerParts(undefined)];
-      return onDisk('nodefs', nodeDisk, [...unknown, own]);
+      return onDisk('nodefs', nodeDisk, [...unknown, ...own]);
     }
   }
 }
@@ -279,6 +279,13 @@ function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, numbe
     ],
     collectable: [['logsBytes', logs?.removableBytes]],
   };
+}
+
+/** Nothing for checkpoints on a file system of their own. */
+function checkpointParts({ containers }: UsageFacts): Parts {
+  const { bytes, removableBytes, isApart = false } = containers?.checkpoints ?? {};
+  if (isApart) return { classes: [], collectable: [] };
+  return { classes: [['checkpointsBytes', bytes]], collectable: [['checkpointsBytes', removableBytes]] };
 }
 
 const bytesIn = (count: { readonly bytes: number } | undefined): number => count?.bytes ?? 0;

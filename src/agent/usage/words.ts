@@ -29,6 +29,7 @@ export function unlistedTexts({
     images === undefined ? 'images: not listed in the last pass of imagegc' : '',
     images?.packed === 'unknown' ? 'bytes of images: not read in the last passes of imagegc' : '',
     containers?.logs === undefined ? 'logs: not listed in the last pass of containergc' : '',
+    containers?.checkpoints === undefined ? 'checkpoints: not listed in the last pass of containergc' : '',
   ];
   return texts.filter((text) => text !== '');
 }
@@ -54,6 +55,7 @@ const names: Readonly<Record<Grower['what'], string>> = {
   volumesBytes: 'EmptyDirs',
   logsBytes: 'Logs',
   images: 'Images',
+  checkpointsBytes: 'Checkpoints of containers',
   orphansBytes: 'Directories of deleted pods',
   leftoversBytes: 'Leftovers of the container runtime',
   namespacesBytes: 'Other namespaces of the container runtime',

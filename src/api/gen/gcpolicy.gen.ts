@@ -273,6 +273,7 @@ export interface GCPolicySpecNodes {
   imageGC?: GCPolicySpecNodesImageGC | undefined;
   containerGC?: GCPolicySpecNodesContainerGC | undefined;
   orphans?: GCPolicySpecNodesOrphans | undefined;
+  checkpoints?: GCPolicySpecNodesCheckpoints | undefined;
   localStorageEviction?: GCPolicySpecNodesLocalStorageEviction | undefined;
   nodePressure?: GCPolicySpecNodesNodePressure | undefined;
   /**
@@ -481,6 +482,23 @@ export interface GCPolicySpecNodesOrphans {
    * Whether the agent removes orphaned pod directories of the kubelet (Remove) or only reports them (Report, the default). A directory that contains a mount, or files of a volume that outlives its pod, is never removed. The kubelet's vol_data.json of a CSI volume is removed with the directory if no VolumeAttachment of the volume and the node exists and the kubelet has not written the file for an hour.
    */
   podDirectories?: 'Report' | 'Remove' | undefined;
+}
+/**
+ * Removes checkpoints of containers: the archives that the kubelet stores in its directory checkpoints for a request to its checkpoint API, and never removes. Without a limit, and if absent, the agent only counts them. It never removes an archive that was written in the last ten minutes, that a pod or container of the node names as its image, or whose name is not one that the kubelet gives. For clusters that checkpoint containers regularly. Removal needs agent.checkpoints of the chart.
+ */
+export interface GCPolicySpecNodesCheckpoints {
+  /**
+   * Number of archives to keep of each pod. The name of an archive does not separate the namespace from the container, so each container of a pod has this number of its own (containers whose names read the same count as one). The agent removes the oldest above it. 0 keeps none, -1 (the default) means no limit.
+   */
+  maxPerPod?: number | undefined;
+  /**
+   * Age after which the agent removes an archive. The later of the time in its name and the time at which it was last written counts. 0s (the default) means no limit.
+   */
+  maxAge?: string | undefined;
+  /**
+   * Size, such as 20Gi, of the archives to keep on the node. Above it, the agent removes the oldest, but never the newest one of the node. Empty (the default) means no limit.
+   */
+  maxBytes?: string | undefined;
 }
 /**
  * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. With evictAtPercent below 100, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.

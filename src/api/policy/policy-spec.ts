@@ -4,6 +4,7 @@ import {
   validateSpec,
   type Spec,
   type SpecNodes,
+  type SpecNodesCheckpoints,
   type SpecNodesContainerGC,
   type SpecNodesImageGC,
   type SpecNodesLocalStorageEviction,
@@ -22,6 +23,7 @@ import {
 import { SKIP_HOLD_ANNOTATION } from './matching.ts';
 import { checkSchema } from './schema.ts';
 import type {
+  CheckpointsPolicy,
   ContainerGcPolicy,
   ImageGcPolicy,
   InvalidPolicy,
@@ -95,6 +97,7 @@ function nodesOf(nodes: SpecNodes, excludedByPods: readonly string[] = []): Node
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
     orphans: nodes.orphans,
+    checkpoints: nodes.checkpoints && checkpointsOf(nodes.checkpoints),
     localStorageEviction: nodes.localStorageEviction && localStorageOf(nodes.localStorageEviction),
     nodePressure: nodes.nodePressure && nodePressureOf(nodes.nodePressure),
     namespaceBudgets: nodes.namespaceBudgets.map(({ namespaceSelector, ...budget }) => ({
@@ -128,6 +131,12 @@ const containerGcOf = ({ logs, ...containers }: SpecNodesContainerGC): Container
     maxRotatedPerContainer: unlessNegative(logs.maxRotatedPerContainer),
     warnBytesPerContainer: unlessZero(logs.warnBytesPerContainer ?? 0),
   },
+});
+
+const checkpointsOf = (checkpoints: SpecNodesCheckpoints): CheckpointsPolicy => ({
+  ...checkpoints,
+  maxPerPod: unlessNegative(checkpoints.maxPerPod),
+  maxAgeMs: unlessZero(checkpoints.maxAgeMs),
 });
 
 const noLimits = { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined };

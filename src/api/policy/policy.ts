@@ -1,4 +1,5 @@
 import type {
+  SpecNodesCheckpoints,
   SpecNodesContainerGC,
   SpecNodesContainerGCLogs,
   SpecNodesImageGC,
@@ -71,6 +72,7 @@ export interface NodesPolicy {
   readonly imageGC: ImageGcPolicy | undefined;
   readonly containerGC: ContainerGcPolicy | undefined;
   readonly orphans: OrphansPolicy | undefined;
+  readonly checkpoints: CheckpointsPolicy | undefined;
   readonly localStorageEviction: LocalStoragePolicy | undefined;
   readonly nodePressure: NodePressurePolicy | undefined;
   /** The first whose selector matches a namespace applies to it. */
@@ -132,6 +134,13 @@ export interface LogsPolicy extends Omit<SpecNodesContainerGCLogs, 'maxRotatedPe
 
 /** Orphaned resources of pods that neither the API server nor the runtime knows. */
 export type OrphansPolicy = SpecNodesOrphans;
+
+/** Checkpoints of containers that the kubelet has stored. undefined = unlimited. */
+export interface CheckpointsPolicy extends Omit<SpecNodesCheckpoints, 'maxPerPod' | 'maxAgeMs'> {
+  /** 0 = keep none. */
+  readonly maxPerPod: number | undefined;
+  readonly maxAgeMs: number | undefined;
+}
 
 /** warnAtPercent is ascending. */
 export interface LocalStoragePolicy extends Omit<

@@ -286,6 +286,7 @@ const nodeObjectTexts: Readonly<Record<NodeObject['kind'], (object: NodeObject) 
   // Whole: the UID is all that is left of the pod.
   PodDirectory: ({ path }) => joined('pod directory', lastName(path)),
   PodCgroup: ({ path }) => joined('control group', lastName(path)),
+  Checkpoint: ({ path }) => lastName(path),
 };
 
 const joined = (...words: readonly (string | undefined)[]): string => words.filter(Boolean).join(' ');

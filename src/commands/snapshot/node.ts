@@ -15,6 +15,11 @@ import {
   type NodeOrphans,
   type OrphansFound,
 } from '../../node/storage/orphans-finder.ts';
+import {
+  CheckpointDirectory,
+  type CheckpointListing,
+  type NodeCheckpoints,
+} from '../../node/storage/checkpoints.ts';
 import { orphanRoots, type KnownPods, type OrphanPaths } from '../../node/storage/orphans.ts';
 import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
 import { agentState, formatState } from '../../node/disk/state-format.ts';
@@ -34,6 +39,7 @@ export interface NodePartDeps {
   readonly statFs: StatFs;
   readonly logs: Pick<NodeLogs, 'list'>;
   readonly orphans: Pick<NodeOrphans, 'list' | 'inspect'>;
+  readonly checkpoints: Pick<NodeCheckpoints, 'list'>;
   readonly readState: (signal: AbortSignal) => Promise<StateReading>;
   /** The raw response of the node's kubelet. */
   readonly readSummary: (signal: AbortSignal) => Promise<Buffer>;
@@ -79,6 +85,9 @@ export class NodeSnapshot {
     const sandboxes = await runtime.listSandboxes(signal);
     this.#files.set('sandboxes', sandboxesJson(sandboxes));
     await this.#readOrphans(places, { containers, sandboxes }, signal);
+    const { checkpoints } = this.#deps;
+    const checkpointsRead = () => checkpoints.list(signal).then(checkpointsJson);
+    await this.#readIfPossible('checkpoints', checkpointsRead, signal);
     await this.#readLogs(signal);
     await this.#readIfPossible('state', () => this.#state(signal), signal);
     await this.#readDisks(signal);
@@ -212,6 +221,11 @@ const orphansJson = ({ podDirectories, podCgroups }: OrphansFound): object => ({
   podCgroups: podCgroups?.map(orphanJson),
 });
 
+const checkpointsJson = ({ files, ...listing }: CheckpointListing): object => ({
+  ...listing,
+  files: files.map(({ writtenMs, ...file }) => ({ ...file, written: formatRfc3339(new Date(writtenMs)) })),
+});
+
 const orphanJson = ({
   path,
   podUid,
@@ -255,6 +269,7 @@ export function usingNode<T>(
           roots: orphanRoots(config),
           readAttachment: attachmentReader(transport),
         }),
+        checkpoints: new CheckpointDirectory({ kubeletRoot }),
         logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
         readState: (reading) => state.read(reading),
         readSummary: (reading) => withKubelet(config, connection, (kubelet) => kubelet.summary(reading)),

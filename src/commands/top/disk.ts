@@ -36,6 +36,11 @@ const kinds = {
   },
   volumes: { sizes: ['volumesBytes'], total: ({ volumes }) => volumes },
   logs: { sizes: ['logsBytes'], collectable: 'logsBytes' },
+  checkpoints: {
+    sizes: ['checkpointsBytes'],
+    collectable: 'checkpointsBytes',
+    total: ({ checkpoints }) => checkpoints,
+  },
   orphans: { sizes: ['orphansBytes'], total: ({ orphans }) => orphans },
   leftovers: { sizes: ['leftoversBytes'], total: ({ leftovers }) => leftovers },
   'other namespaces': { sizes: ['namespacesBytes'] },

@@ -202,6 +202,7 @@ const kindText = {
   LogFile: 'Log',
   PodDirectory: 'Pod directory',
   PodCgroup: 'Control group',
+  Checkpoint: 'Checkpoint',
 } as const;
 
 function policyText({ policy, mode }: Explanation): string {

@@ -31,6 +31,7 @@ import { attachmentReader, LiveNode } from '../../kube/actions/live-reads.ts';
 import { imageDisk, statFsReader, cachedDevices, diskDevices } from '../../node/disk/filesystem.ts';
 import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
+import { CheckpointDirectory } from '../../node/storage/checkpoints.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans.ts';
 import { SnapshotDirectories } from '../../node/storage/snapshots.ts';
@@ -160,6 +161,7 @@ function containerGc(context: Context): ContainerGcManager {
   return new ContainerGcManager({
     ...removerContext(context, 'containergc'),
     logs,
+    checkpoints: new CheckpointDirectory(config.directories),
     orphans: new OrphanFinder({ roots: orphanRoots(config.directories), readAttachment }),
     own: containerGcMetrics(registry),
     periodMs: config.containerGcPeriodMs,

@@ -9,6 +9,7 @@ import type { KubeTransport } from '../../kube/http/transport.ts';
 import { diskDevices, imageDisk, statFsReader } from '../../node/disk/filesystem.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { attachmentReader } from '../../kube/actions/live-reads.ts';
+import { CheckpointDirectory } from '../../node/storage/checkpoints.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { orphanRoots } from '../../node/storage/orphans.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
@@ -95,6 +96,7 @@ async function read(
     mounted: [...(await new ImageMounts(runtime).read(containers, signal)).values()].flat(),
     disk: await orNote(imageDisk({ runtime, statFs }, signal)),
     orphans: listed && (await orNote(finder.inspect(listed, { pods, sandboxes, containers }, signal))),
+    checkpoints: await orNote(new CheckpointDirectory(node).list(signal)),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
     state: await stateOf(node, notes, signal),
   });

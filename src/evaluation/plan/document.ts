@@ -26,7 +26,8 @@ interface NodeObject {
     | 'LogLink'
     | 'LogFile'
     | 'PodDirectory'
-    | 'PodCgroup';
+    | 'PodCgroup'
+    | 'Checkpoint';
   readonly id?: string;
   readonly path?: string;
   readonly node: string;

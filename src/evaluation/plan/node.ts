@@ -74,9 +74,9 @@ function planReclaim(
   demands: readonly Demand[],
   options: PlanOptions,
 ): Reclaim {
-  const { containers: known, sandboxes, pods, logs, orphans } = part;
+  const { containers: known, sandboxes, pods, logs, orphans, checkpoints } = part;
   const { now, assumeElapsed: assumeGone } = options;
-  const seen = { containers: known, sandboxes, pods, logs, orphans };
+  const seen = { containers: known, sandboxes, pods, logs, orphans, checkpoints };
   const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
   const begun = { planned: noContainers };
   const demand = demands.find((demand) => nextStep(demand, demand.wanted, begun).pass === 'containers');

@@ -312,7 +312,7 @@ function partNotes(part: NodePart, rules: Rules): readonly string[] {
 /** Facts that a rule needs and that were not read, so that nothing is removed for it. */
 export function partUnknowns(
   part: NodePart,
-  { images, containers, orphans, usage }: Rules,
+  { images, containers, orphans, checkpoints, usage }: Rules,
 ): readonly string[] {
   const { disk, containers: listed } = part;
   const imageless = listed?.find((container) => imageOf(container) === '');
@@ -353,6 +353,7 @@ export function partUnknowns(
       orphans,
       'none of them is removed',
     ],
+    [checkpointsText, part.checkpoints === undefined, checkpoints, 'none of them is removed'],
     [diskText(disk), !hasCapacity(disk), images, 'no image is removed for space'],
     [
       "the local storage usage of its pods is not known (the kubelet's /stats/summary)",
@@ -366,6 +367,8 @@ export function partUnknowns(
   );
 }
 
+const checkpointsText = "its checkpoints are not known (the kubelet's directory checkpoints)";
+
 const diskText = (disk: NodePart['disk']): string =>
   disk === undefined
     ? 'the usage of its image file system is not known (ImageFsInfo of the runtime)'
@@ -376,6 +379,7 @@ export interface Rules {
   readonly images: boolean;
   readonly containers: boolean;
   readonly orphans: boolean;
+  readonly checkpoints: boolean;
   readonly usage: boolean;
 }
 
@@ -385,6 +389,7 @@ export function rulesOf({ policies = [] }: Pick<PlanFacts, 'policies'>): Rules {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),
     containers: nodes.some(({ containerGC }) => containerGC !== undefined),
     orphans: nodes.some(({ orphans }) => orphans !== undefined),
+    checkpoints: nodes.some(({ checkpoints }) => checkpoints !== undefined),
     usage: needsUsageOf(policies),
   };
 }

@@ -67,7 +67,7 @@ function findCutPath(question: NodeQuestion, facts: PlanFacts): Target {
   const paths = new Set(facts.parts.flatMap(pathsIn).flatMap((path) => pattern.exec(path)?.[1] ?? []));
   const [path] = paths;
   if (path === undefined)
-    return absent(`log or orphaned resource ${text}`, facts, ({ logs }) => logs !== undefined);
+    return absent(`log, orphaned resource or checkpoint ${text}`, facts, ({ logs }) => logs !== undefined);
   return paths.size > 1 ? ambiguous(text, [...paths]) : findLog({ ...question, text: path }, facts);
 }
 
@@ -112,12 +112,12 @@ function absent(what: string, { parts }: PlanFacts, isKnown: (part: NodePart) =>
     : unread(`${message}; those of ${namesOf(unknown)} are not all known`);
 }
 
-/** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
+/** A log, an orphaned resource or a checkpoint by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog(question: NodeQuestion, facts: PlanFacts): Target {
   const { text: path } = question;
   const parts = facts.parts.filter((part) => pathsIn(part).some((known) => isAtOrBelow(known, path)));
   if (parts.length === 0)
-    return absent(`log or orphaned resource ${path}`, facts, ({ logs }) => logs !== undefined);
+    return absent(`log, orphaned resource or checkpoint ${path}`, facts, ({ logs }) => logs !== undefined);
   const targets = parts.flatMap(({ logs }) =>
     (logs?.entries ?? []).flatMap((entry) =>
       entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],
@@ -136,10 +136,11 @@ function findLog(question: NodeQuestion, facts: PlanFacts): Target {
   };
 }
 
-const pathsIn = ({ logs, orphans }: NodePart): readonly string[] => [
+const pathsIn = ({ logs, orphans, checkpoints }: NodePart): readonly string[] => [
   ...(logs?.entries.map((entry) => entry.path) ?? []),
   ...(logs?.directories ?? []),
   ...Object.values(orphans ?? {}).flatMap((found) => found?.map(({ path }) => path) ?? []),
+  ...(checkpoints?.files.map(({ path }) => path) ?? []),
 ];
 const idOf = (object: PlanObject): string => ('id' in object ? object.id : '');
 

@@ -4,7 +4,7 @@ import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/pol
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import type { OrphanTarget } from '../decision.ts';
+import type { CheckpointTarget, OrphanTarget } from '../decision.ts';
 import type { Why } from '../words.ts';
 
 const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
@@ -87,9 +87,11 @@ const orphanPlaces: Readonly<Record<OrphanTarget['kind'], string>> = {
   PodCgroup: 'the control groups',
 };
 
-/** Names the Helm value without which the agent cannot remove orphaned resources. */
-export const readOnlyText = ({ kind }: Pick<OrphanTarget, 'kind'>): string =>
-  `The policy has ${orphanField[kind]}=Remove, but ${orphanPlaces[kind]} are mounted read-only into the agent: set ${orphanField[kind].replace('nodes', 'agent')}=true in the Helm values.`;
+/** Names the Helm value without which the agent cannot remove these objects. */
+export const readOnlyText = ({ kind }: Pick<OrphanTarget | CheckpointTarget, 'kind'>): string =>
+  kind === 'Checkpoint'
+    ? "The policy removes checkpoints, but the kubelet's directory checkpoints is mounted read-only into the agent: set agent.checkpoints=true in the Helm values."
+    : `The policy has ${orphanField[kind]}=Remove, but ${orphanPlaces[kind]} are mounted read-only into the agent: set ${orphanField[kind].replace('nodes', 'agent')}=true in the Helm values.`;
 
 /** The caches that are not current, and why: "pods (403 Forbidden: …); nodes (…)". */
 export const staleText = (

@@ -28,6 +28,7 @@ export interface ObjectCounts {
   readonly runningContainers: number | undefined;
   /** EmptyDirs that are not in memory. */
   readonly volumes: number | undefined;
+  readonly checkpoints: number | undefined;
   /** Directories and logs of pods that do not exist. */
   readonly orphans: number | undefined;
   readonly leftovers: number | undefined;
@@ -44,9 +45,10 @@ const countsOf = (
   {
     images,
     containers,
+    checkpoints,
     orphans,
     leftovers,
-  }: Pick<NodeGCReportStatus, 'images' | 'containers' | 'orphans' | 'leftovers'>,
+  }: Pick<NodeGCReportStatus, 'images' | 'containers' | 'checkpoints' | 'orphans' | 'leftovers'>,
   usage: NodeGCReportStatusUsage | undefined,
 ): ObjectCounts => ({
   images: images?.total?.count,
@@ -54,6 +56,7 @@ const countsOf = (
   containers: containers?.total,
   runningContainers: containers?.running,
   volumes: usage?.volumeCount,
+  checkpoints: checkpoints?.total,
   orphans: orphanCount(orphans),
   leftovers: leftovers?.count,
 });

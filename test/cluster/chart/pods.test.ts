@@ -123,6 +123,7 @@ describe('pods', () => {
 
   const podDirectories = { 'agent.orphans.podDirectories': true };
   const podCgroups = { 'agent.orphans.podCgroups': true };
+  const checkpoints = { 'agent.checkpoints': true };
 
   test.each([
     { set: {}, add: undefined },
@@ -133,6 +134,7 @@ describe('pods', () => {
       add: ['FOWNER', 'DAC_OVERRIDE'],
     },
     { set: podCgroups, add: undefined },
+    { set: checkpoints, add: undefined },
   ])('of the agent with $set have no capability but $add', async ({ set, add }) => {
     const { capabilities } = (await agentOf(set)).containers[0].securityContext;
     expect(capabilities).toEqual({ drop: ['ALL'], ...(add && { add }) });
@@ -142,6 +144,7 @@ describe('pods', () => {
     { set: {}, paths: [] },
     { set: podDirectories, paths: ['/var/lib/kubelet/pods'] },
     { set: podCgroups, paths: ['/sys/fs/cgroup'] },
+    { set: checkpoints, paths: ['/var/lib/kubelet/checkpoints'] },
   ])('of the agent with $set write to logs, to their own state and to $paths', async ({ set, paths }) => {
     const { containers, volumes } = await agentOf(set);
     const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);

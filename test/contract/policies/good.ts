@@ -102,5 +102,7 @@ export const goodPolicies: readonly (readonly [name: string, spec: object])[] = 
       },
     },
   ],
+  ['checkpoints without a limit', { nodes: { checkpoints: {} } }],
+  ['limits for checkpoints', { nodes: { checkpoints: { maxPerPod: 0, maxAge: '7d', maxBytes: '20Gi' } } }],
   ['quantities of bytes', { nodes: { containerGC: { logs: quantities }, localStorageEviction: limits } }],
 ];

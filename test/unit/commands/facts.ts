@@ -98,6 +98,7 @@ export const partOf = (over: Partial<NodePart>): NodePart => ({
   disk: { capacityBytes: 10_000, availableBytes: 1000 },
   state: emptyState,
   logs: undefined,
+  checkpoints: undefined,
   usage: undefined,
   ...over,
 });

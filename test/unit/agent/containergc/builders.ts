@@ -1,6 +1,11 @@
 import { expect } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { ContainerGcPolicy, LogsPolicy, OrphansPolicy } from '../../../../src/api/policy/policy.ts';
+import type {
+  CheckpointsPolicy,
+  ContainerGcPolicy,
+  LogsPolicy,
+  OrphansPolicy,
+} from '../../../../src/api/policy/policy.ts';
 import type { ContainerGcPlan, ContainerGcTarget } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts, Given, KnownPod } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
@@ -87,6 +92,12 @@ export const orphan = (over: Partial<FoundOrphan> = {}): FoundOrphan => ({
   ...{ path: `/pods/${over.podUid ?? orphanUid}`, podUid: orphanUid },
   ...{ sinceMs: 1, bytes: 10, obstacle: undefined, holders: [], volumeDataMs: undefined, ...over },
 });
+
+export const noCheckpointLimits: CheckpointsPolicy = {
+  maxPerPod: undefined,
+  maxAgeMs: undefined,
+  maxBytes: undefined,
+};
 
 export const removingOrphans: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
 

@@ -18,6 +18,12 @@ import type {
   OrphanRemoval,
   OrphansFound,
 } from '../../../../src/node/storage/orphans-finder.ts';
+import type {
+  CheckpointFile,
+  CheckpointListing,
+  CheckpointRemoval,
+  NodeCheckpoints,
+} from '../../../../src/node/storage/checkpoints.ts';
 import { knownPodUids, type KnownPods, type OrphanPaths } from '../../../../src/node/storage/orphans.ts';
 import { nodesRules, policy } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
@@ -130,6 +136,26 @@ class FakeOrphans implements NodeOrphans {
   }
 }
 
+/** The kubelet's directory of checkpoints in memory. */
+class FakeCheckpoints implements NodeCheckpoints {
+  readonly files: CheckpointFile[] = [];
+  readonly removed: string[] = [];
+  isReadOnly = false;
+  isBroken = false;
+
+  list(): Promise<CheckpointListing> {
+    if (this.isBroken) return Promise.reject(new Error('listing /checkpoints'));
+    const { files, isReadOnly } = this;
+    return Promise.resolve({ files: [...files], complete: true, isReadOnly, isApart: false });
+  }
+
+  remove({ path, bytes }: CheckpointFile): Promise<CheckpointRemoval> {
+    this.removed.push(path);
+    this.files.splice(0, Infinity, ...this.files.filter((one) => one.path !== path));
+    return Promise.resolve({ kind: 'done', freedBytes: bytes });
+  }
+}
+
 export const nodePolicy = (
   over: Partial<ContainerGcPolicy> = {},
   mode: Policy['mode'] = 'Enforce',
@@ -143,6 +169,7 @@ export class Node {
   readonly runtime = new FakeRuntime();
   readonly logs = new FakeLogs();
   readonly orphans = new FakeOrphans();
+  readonly checkpoints = new FakeCheckpoints();
   readonly clock = new FakeClock();
   readonly recorder = new FakeRecorder();
   readonly log = new RecordingLogger();
@@ -165,13 +192,14 @@ export class Node {
 
   constructor(by: Policy = nodePolicy()) {
     this.governance = governed(by);
-    const { runtime, logs, orphans, recorder, clock, log } = this;
+    const { runtime, logs, orphans, checkpoints, recorder, clock, log } = this;
     const metrics = unitMetrics(this.registry);
     startMetrics(metrics, 'containergc', containerGcReasons);
     this.#manager = new ContainerGcManager({
       runtime,
       logs,
       orphans,
+      checkpoints,
       recorder,
       clock,
       log,

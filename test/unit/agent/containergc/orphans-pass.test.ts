@@ -76,7 +76,7 @@ test('one warning names the Helm value while a place is read-only', async () => 
   expect(removalsOf(node)).toEqual(['remove /cgroup']);
   expect(node.warnings).toMatchObject([
     {
-      message: 'orphaned resources cannot be removed',
+      message: 'some resources cannot be removed',
       fields: { why: expect.stringContaining('set agent.orphans.podDirectories=true') as string },
     },
   ]);

@@ -90,6 +90,7 @@ class World {
       state: reading.kind === 'read' ? reading.state : { images: new Map(), removed: [] },
       usage: undefined,
       logs: undefined,
+      checkpoints: undefined,
     };
     const facts = {
       nodes: new Map([['uid-node-1', nodeFacts('node-1')]]),

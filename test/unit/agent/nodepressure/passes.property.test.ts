@@ -67,6 +67,7 @@ async function plannedOn(node: Node): Promise<readonly string[]> {
     state: emptyState,
     usage: await node.usage(),
     logs: undefined,
+    checkpoints: undefined,
   };
   const namespaces = new Map([
     ['uid-web', { uid: 'uid-web', name: 'web', resourceVersion: '1', labels: {} }],

@@ -84,6 +84,10 @@ export const containers: ContainerInventory = {
   containers: { total: 20, running: 15, removable: 3 },
   sandboxes: { total: 12, removable: 2 },
   logs: { bytes: 5000, removableBytes: 100, byPod: new Map() },
+  checkpoints: {
+    ...{ total: 0, bytes: 0, removable: 0, removableBytes: 0 },
+    ...{ isReadOnly: false, isApart: false },
+  },
   orphans: undefined,
   offenders: [],
 };

@@ -6,6 +6,7 @@ import type { HeldImages } from '../../../../src/gc/hold.ts';
 import { now, policy, selectingAll } from '../../../builders.ts';
 import { hostile } from '../../../hostile.ts';
 import { governedNode, keptBy } from '../builders.ts';
+import { noCheckpointLimits } from '../containergc/builders.ts';
 import {
   containers,
   disk,
@@ -50,6 +51,14 @@ describe('Ready and Degraded', () => {
     governance,
     orphans: orphanInventory({ podDirectories: readOnly, podCgroups: readOnly }),
   };
+  const checkpointing = governedNode({ checkpoints: noCheckpointLimits });
+  const ofCheckpoints = {
+    ...{ total: 1, bytes: 1, removable: 0, removableBytes: 0, isApart: false, isReadOnly: true },
+  };
+  const unwritableCheckpoints = {
+    governance: checkpointing,
+    containers: { ...containers, checkpoints: ofCheckpoints },
+  };
   const writable = { governance, orphans: orphanInventory({ podCgroups: orphanCount() }) };
 
   test.each<readonly [string, Partial<ReportFacts>, reason: string, statuses: readonly [string, string]]>([
@@ -60,6 +69,9 @@ describe('Ready and Degraded', () => {
     ['the runtime is not available', { troubles: [unavailable] }, 'RuntimeUnavailable', ill],
     ['a disk without capacity', { imageDisk: noCapacity }, 'InvalidDiskCapacity', ill],
     ['orphans in places that are read-only', unwritable, 'ReadOnly', ill],
+    ['checkpoints in a directory that is read-only', unwritableCheckpoints, 'ReadOnly', ill],
+    ['checkpoints that can be removed', { governance: checkpointing }, 'AsPlanned', well],
+    ['checkpoints without a pass', { governance: checkpointing, passes: [] }, 'NoPassYet', unknown],
     ['orphans in places that can be written', writable, 'AsPlanned', well],
     ['no policy', { governance: keptBy('NoPolicy'), passes: [] }, 'NoPolicy', well],
     ['the keep label on the node', { governance: keptBy('KeepMarked') }, 'KeepMarked', well],

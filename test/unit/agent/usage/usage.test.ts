@@ -32,10 +32,13 @@ describe('what uses a disk', () => {
         imagesUnusedBytes: (10 * gib - layersBytes) / 2,
         layersBytes,
         volumesBytes: 3 * gib,
-        logsBytes: 0,
+        ...{ logsBytes: 0, checkpointsBytes: 0 },
         otherBytes: 37 * gib,
         collectableBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10),
-        collectable: { imagesUnusedBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10), logsBytes: 0 },
+        collectable: {
+          imagesUnusedBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10),
+          ...{ logsBytes: 0, checkpointsBytes: 0 },
+        },
       },
     ]);
     expect(podCount).toBe(2);
@@ -107,6 +110,25 @@ describe('what uses a disk', () => {
     expect(found.fileSystems?.[0]).not.toHaveProperty('logsBytes');
     expect(found.fileSystems?.[0]?.collectableBytes).toBeLessThan(10 * gib);
     expect(found.namespaces?.[0]).toMatchObject({ name: 'web', logsBytes: gib / 2 });
+  });
+
+  test('checkpoints, unless they are on a disk of their own; unknown ones may be in other', async () => {
+    const checkpoints = { total: 2, bytes: 3 * gib, removable: 1, removableBytes: gib, isReadOnly: false };
+    const nodefs = async (over: Partial<typeof containers>) => {
+      const measured = node({ ...measuredPods, containers: () => ({ ...containers, ...over }) });
+      const { fileSystems, unknown } = await measured.measure();
+      return { ...fileSystems?.[0], unknown };
+    };
+    const here = await nodefs({ checkpoints: { ...checkpoints, isApart: false } });
+    expect(here).toMatchObject({ checkpointsBytes: 3 * gib, otherBytes: 34 * gib - 5000 });
+    expect(here.collectable?.checkpointsBytes).toBe(gib);
+    const apart = await nodefs({ checkpoints: { ...checkpoints, isApart: true } });
+    expect(apart).toMatchObject({ otherBytes: 37 * gib - 5000 });
+    expect(apart).not.toHaveProperty('checkpointsBytes');
+    const unknown = await nodefs({ checkpoints: undefined });
+    expect(unknown).not.toHaveProperty('otherBytes');
+    expect(unknown).not.toHaveProperty('collectableBytes');
+    expect(unknown.unknown).toContain('checkpoints: not listed in the last pass of containergc');
   });
 
   test('layers on the disk of the kubelet, and images on their own (KEP-4191)', async () => {

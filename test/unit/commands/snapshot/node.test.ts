@@ -5,6 +5,7 @@ import type { FoundOrphan, OrphansFound } from '../../../../src/node/storage/orp
 import { nodeFolderIn } from '../../../../src/snapshot/node-folder.ts';
 import { Field } from '../../../../src/snapshot/field.ts';
 import type { NodePodFacts } from '../../../../src/kube/cache/node-pods.ts';
+import type { CheckpointListing } from '../../../../src/node/storage/checkpoints.ts';
 import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { boundPod } from '../facts.ts';
 import { container, FakeRuntime, image, sandbox } from '../../../fakes/runtime.ts';
@@ -56,6 +57,13 @@ const logsOf = (over: Partial<LogListing>): Pick<NodePartDeps, 'logs'> => ({
       }),
   },
 });
+const checkpoints: CheckpointListing = {
+  files: [
+    { path: '/kubelet/checkpoints/a.tar', isFile: true, bytes: 4096, writtenMs: at },
+    { path: '/kubelet/checkpoints/link', isFile: false, bytes: 0, writtenMs: at },
+  ],
+  ...{ complete: true, isReadOnly: true, isApart: false },
+};
 /** What pods that the runtime does not know have left. */
 const orphansOf = (found: Partial<OrphansFound>): NodePartDeps['orphans'] => ({
   list: () => Promise.resolve({ podDirectories: [], logDirectories: [], podCgroups: undefined }),
@@ -87,6 +95,7 @@ async function taken(over: Partial<NodePartDeps> = {}): Promise<Record<string, u
     containerd: { read: () => Promise.resolve(undefined) },
     ...logsOf({}),
     orphans: orphansOf({}),
+    checkpoints: { list: () => Promise.resolve(checkpoints) },
     readState: () => Promise.resolve({ kind: 'read', state }),
     ...answer(summary),
     warn: (line) => warnings.push(line),
@@ -156,7 +165,7 @@ test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], w
   ],
 ])('%s: writes the other files, with a warning', async (_, over, missing, expected) => {
   const files = await taken(over);
-  expect(Object.keys(files)).toHaveLength(10 - missing.length);
+  expect(Object.keys(files)).toHaveLength(11 - missing.length);
   for (const file of missing) expect(files).not.toHaveProperty([file]);
   expect(warnings).toEqual(expected.map((warning) => `node node-1: ${warning}`));
 });
@@ -231,6 +240,21 @@ test('writes the images that containers have mounted, of exited ones too', async
   ]);
 });
 
+const read = (files: Record<string, unknown>, pods: readonly NodePodFacts[] | undefined = []) => {
+  const content = Object.fromEntries(
+    Object.entries(files).map(([file, value]) => [file.replace('.json', ''), value]),
+  );
+  const source = { name: 'node-1', pods, needsUsage: false };
+  return nodeFolderIn(new Field('pod', '', content), source).part;
+};
+
+test('checkpoints are read again as they were found; those that cannot be read are unknown', async () => {
+  expect(read(await taken()).checkpoints).toEqual(checkpoints);
+  const failing = { list: () => Promise.reject(new Error('a disk hangs')) };
+  expect(read(await taken({ checkpoints: failing })).checkpoints).toBeUndefined();
+  expect(warnings).toEqual(['node node-1: a disk hangs; checkpoints.json is left out']);
+});
+
 describe('orphaned resources', () => {
   const left = (podUid: string, over: Partial<FoundOrphan> = {}): FoundOrphan => ({
     ...{ path: `/var/lib/kubelet/pods/${podUid}`, podUid, sinceMs: at, bytes: 7, obstacle: undefined },
@@ -249,13 +273,6 @@ describe('orphaned resources', () => {
     ],
     logDirectories: [left('gone', { path: '/var/log/pods/a_b_gone' })],
     podCgroups: undefined,
-  };
-  const read = (files: Record<string, unknown>, pods: readonly NodePodFacts[] | undefined = []) => {
-    const content = Object.fromEntries(
-      Object.entries(files).map(([file, value]) => [file.replace('.json', ''), value]),
-    );
-    const source = { name: 'node-1', pods, needsUsage: false };
-    return nodeFolderIn(new Field('pod', '', content), source).part;
   };
 
   test('are read again as they were found, without those of pods that the API server lists', async () => {

@@ -53,17 +53,28 @@ const knownDisk = (name: string, more: Partial<FileSystem> = {}): Report => ({
     fileSystems: [
       disk(134, {
         ...{ imagesInUseBytes: 21 * gib, imagesUnusedBytes: 9 * gib, packedBytes: 12 * gib },
-        ...{ layersBytes: 9 * gib, volumesBytes: 40 * gib, logsBytes: 7 * gib, orphansBytes: 0 },
+        ...{
+          layersBytes: 9 * gib,
+          volumesBytes: 40 * gib,
+          logsBytes: 7 * gib,
+          orphansBytes: 0,
+          checkpointsBytes: 0,
+        },
         ...{ leftoversBytes: 3 * gib, namespacesBytes: 6 * gib, otherBytes: 27 * gib },
         collectableBytes: 14 * gib,
-        collectable: { imagesUnusedBytes: 8 * gib, packedBytes: 4 * gib, logsBytes: 2 * gib },
+        collectable: {
+          imagesUnusedBytes: 8 * gib,
+          packedBytes: 4 * gib,
+          logsBytes: 2 * gib,
+          checkpointsBytes: 0,
+        },
         ...more,
       }),
     ],
   },
   counts: {
     ...{ images: 48, imagesInUse: 31, containers: 62, runningContainers: 55 },
-    ...{ volumes: 17, orphans: 0, leftovers: 3 },
+    ...{ volumes: 17, checkpoints: 0, orphans: 0, leftovers: 3 },
   },
 });
 

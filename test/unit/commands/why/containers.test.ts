@@ -1,7 +1,9 @@
 import { containerTarget, decide, type Because } from '../../../../src/agent/containergc/facts.ts';
 import { explainContainer } from '../../../../src/agent/containergc/words.ts';
 import { byDiskSignal } from '../../../../src/api/node-pressure.ts';
-import type { ContainerGcPolicy } from '../../../../src/api/policy/policy.ts';
+import type { CheckpointsPolicy, ContainerGcPolicy } from '../../../../src/api/policy/policy.ts';
+import type { CheckpointFile, CheckpointListing } from '../../../../src/node/storage/checkpoints.ts';
+
 import {
   containerKeepReasons,
   containerRemoveReasons,
@@ -23,6 +25,7 @@ import {
   link,
   log,
   logsRule,
+  noCheckpointLimits,
   rule,
   staticSource,
 } from '../../agent/containergc/builders.ts';
@@ -98,6 +101,23 @@ const leftover = (
   };
 };
 
+const archive = '/checkpoints/checkpoint-web_prod-main-2026-01-01T00:00:00Z.tar';
+const checkpointFile = { path: archive, isFile: true, bytes: 4096, writtenMs: minutesAgo(600) };
+
+const checkpointOf = (
+  checkpoints: Partial<CheckpointsPolicy>,
+  over: Partial<CheckpointListing & CheckpointFile> = {},
+): Case => {
+  const file = { ...checkpointFile, ...over };
+  const newer = { ...checkpointFile, path: archive.replace('01T', '14T'), writtenMs: minutesAgo(500) };
+  const { isReadOnly = false } = over;
+  return {
+    ask: file.path,
+    policies: [nodesPolicy({ checkpoints: { ...noCheckpointLimits, ...checkpoints } })],
+    part: { checkpoints: { files: [file, newer], complete: true, isReadOnly, isApart: false } },
+  };
+};
+
 /** Only an agent observes a jump of the clock, and removals that fail. */
 const live: readonly Because[] = [{ reason: 'ClockUnsure' }, { reason: 'RemovalFailed', times: 3 }];
 
@@ -144,13 +164,21 @@ const planned: Cases<
   },
   OrphanedCgroup: { 'without processes': leftover('podCgroups') },
   OrphanedDirectory: { 'without mounts': leftover('podDirectories') },
+  OldCheckpoint: {
+    'over maxAge': checkpointOf({ maxAgeMs: 3_600_000 }),
+    'over maxPerPod': checkpointOf({ maxPerPod: 1 }),
+    'over maxBytes': checkpointOf({ maxBytes: 4096 }),
+  },
   LogTooLarge: {
     'and running': asked('alive', { ...alive, logs: logsOf(largeLog) }, { logs: warningRule }),
   },
   Running: {
     'a container': asked('alive', alive),
   },
-  NotKubelets: { 'without labels': asked('foreign', { containers: [dead('foreign', 60, { labels: {} })] }) },
+  NotKubelets: {
+    'another file beside checkpoints': checkpointOf({ maxPerPod: 1 }, { path: '/checkpoints/x.tar' }),
+    'without labels': asked('foreign', { containers: [dead('foreign', 60, { labels: {} })] }),
+  },
   StaticPod: {
     'by its sandbox': asked('old', { ...old, sandboxes: [down('pod', 60, { annotations: staticSource })] }),
   },
@@ -159,14 +187,21 @@ const planned: Cases<
   },
   TooYoung: {
     'data of a CSI volume': leftover('podDirectories', undefined, [], minutesAgo(7)),
+    'a checkpoint': checkpointOf({ maxPerPod: 0 }, { writtenMs: minutesAgo(7) }),
     'a container': asked('old', { ...old, pods }, { minimumAgeMs: 7_200_000 }),
   },
   NewestAttempt: { 'the only one': asked('old', { ...old, pods }) },
   NewestSandbox: { 'the only one': asked('pod-sandbox', { ...idle, pods }) },
   UnderLimit: {
+    'a checkpoint': checkpointOf({ maxPerPod: 2, maxAgeMs: 86_400_000, maxBytes: 1024 ** 3 }),
+    'a checkpoint without limits': checkpointOf({}),
     'of dead containers': asked('dead0', two, { maxPerPodContainer: 2, maxContainers: 9 }),
   },
   InUse: {
+    'a checkpoint': {
+      ...checkpointOf({ maxPerPod: 1 }),
+      part: { ...checkpointOf({}).part, pods: [boundPod('restored', [archive])] },
+    },
     'a sandbox': asked('pod-sandbox', { ...old, ...idle, pods }),
     'a control group': leftover('podCgroups', 'InUse'),
   },
@@ -188,7 +223,10 @@ const planned: Cases<
   },
   VolumeAttached: { 'a CSI volume': leftover('podDirectories', 'VolumeAttached', ['csi-0123']) },
   AttachmentsUnknown: { 'not read': leftover('podDirectories', 'AttachmentsUnknown', ['csi-0123']) },
-  ReadOnly: { 'control groups': leftover('podCgroups', 'ReadOnly') },
+  ReadOnly: {
+    checkpoints: checkpointOf({ maxPerPod: 1 }, { isReadOnly: true }),
+    'control groups': leftover('podCgroups', 'ReadOnly'),
+  },
   PacingLimit: { 'too many files': leftover('podDirectories', 'PacingLimit') },
   PodsUnknown: { 'not listed': asked(`/var/log/pods/${podLogs}`, { ...ofPod, pods: undefined }) },
   ContainersUnknown: { 'not listed': asked('old', { ...old, pods, sandboxes: undefined }) },
@@ -202,6 +240,7 @@ const planned: Cases<
   RuleOff: {
     'for containers': { ...asked('old', old), policies: [nodesPolicy({})] },
     'for sandboxes': asked('pod-sandbox', idle, { sandboxes: false }),
+    'for checkpoints': { ...checkpointOf({}), policies: [nodesPolicy({ containerGC: rule() })] },
     'for leftovers': { ...leftover('podDirectories'), policies: [nodesPolicy({ containerGC: rule() })] },
   },
 };
@@ -216,7 +255,10 @@ testReasons(
     ...actedCases(
       live.map((because) => {
         const one = decide({ target: containerTarget(dead('old', 60)), policy: policy() }, because);
-        return [one, explainContainer(one, { rule: rule(), ends: new Map() })] as const;
+        return [
+          one,
+          explainContainer(one, { rule: rule(), checkpointRule: undefined, ends: new Map() }),
+        ] as const;
       }),
     ),
   ],
