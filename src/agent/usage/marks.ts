@@ -150,7 +150,7 @@ function folded(
   const measured = pods.flatMap(({ pod, bytes }) =>
     bytes === undefined ? [] : [{ day, bytes, pod: pod.name }],
   );
-  // The newest of them.
+  // Usually the newest of them; only while its template changes do they differ.
   const newest = pods.at(-1)?.pod;
   if (newest === undefined || (before === undefined && measured.length === 0)) return before;
   const peaksBefore = new Map(before?.parts.map((part) => [partKey(part), part.peaks]));

@@ -52,8 +52,10 @@ export interface Suggestion {
   /** Of one pod. */
   readonly highestBytes: number;
   readonly highestPod: string | undefined;
-  /** What a pod may have used on a node that does not list the workload; absent = a node has no marks. */
-  readonly unlistedBytes: number | undefined;
+  /** What a pod may have used on a node that has marks, but does not list the workload. */
+  readonly unlistedBytes: number;
+  /** Whether a node has no marks: a pod may have used any bytes there. */
+  readonly hasUnknownNodes: boolean;
   /** Of a pod. */
   readonly present: Values;
   readonly suggested: Values;
@@ -120,6 +122,7 @@ export function suggestionOf(row: WorkloadRow, allocatable: readonly number[] | 
     highestBytes,
     highestPod,
     unlistedBytes: row.unlistedBytes,
+    hasUnknownNodes: row.hasUnknownNodes,
     present: { requestBytes, limitBytes },
     suggested: {
       requestBytes: request,
@@ -141,7 +144,7 @@ function noValues({ watchedSeconds, parts, otherParts }: WorkloadRow): NoValues 
   return parts.some(({ highestBytes }) => highestBytes === undefined) ? 'NotMeasured' : undefined;
 }
 
-function suggestedParts({ highestBytes, unlistedBytes = 0, parts }: WorkloadRow): readonly SuggestedPart[] {
+function suggestedParts({ highestBytes, unlistedBytes, parts }: WorkloadRow): readonly SuggestedPart[] {
   const alone = parts.map(({ kind, name, highestBytes: own = 0, requestBytes, limitBytes }) => {
     const limit = Math.max(leastLimit, headroom * Math.max(own, unlistedBytes));
     const request = kind === 'volume' ? undefined : Math.max(leastRequest, headroom * own);

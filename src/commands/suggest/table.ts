@@ -50,8 +50,8 @@ const layout: readonly Column<Line>[] = [
 ];
 
 /** A lower bound, if a node that does not list the workload may have a higher one, or is unknown. */
-const highestText = ({ highestBytes, unlistedBytes = Infinity }: Suggestion): string =>
-  `${unlistedBytes > highestBytes ? '≥' : ''}${compactQuantityText(highestBytes)}`;
+const highestText = ({ highestBytes, unlistedBytes, hasUnknownNodes }: Suggestion): string =>
+  `${hasUnknownNodes || unlistedBytes > highestBytes ? '≥' : ''}${compactQuantityText(highestBytes)}`;
 
 const partText = ({ kind, name }: SuggestedPart): string => `${kind} ${name}`;
 
@@ -126,10 +126,10 @@ export function patchesText(items: readonly Suggestion[], yamlText: (value: obje
   return items
     .filter(isPatchable)
     .map((one) => {
-      const { kind, namespace, name, watchedSeconds, unlistedBytes } = one;
+      const { kind, namespace, name, watchedSeconds, hasUnknownNodes } = one;
       const comments = [
         `${workloadText(one)} in ${namespace}, watched for ${longSpanText(watchedSeconds * 1000)}: the highest of one pod is ${highestText(one)}`,
-        unlistedBytes === undefined ? 'A node has no marks: a pod may have used more there' : '',
+        hasUnknownNodes ? 'A node has no marks: a pod may have used more there' : '',
         exceededText(one),
         one.podsPerNode === undefined ? '' : `${fitText(one)} of its pods fit on a node`,
         `kubectl patch ${kind.toLowerCase()} ${name} -n ${namespace} --patch-file FILE`,

@@ -21,8 +21,10 @@ export interface WorkloadRow {
   /** Of one pod, in seven days of watching. */
   readonly highestBytes: number;
   readonly highestPod: string | undefined;
-  /** What a pod may have used on a node that does not list the workload; absent if a node has no marks. */
-  readonly unlistedBytes: number | undefined;
+  /** What a pod may have used on a node that has marks, but does not list the workload. */
+  readonly unlistedBytes: number;
+  /** Whether a node has no marks: what a pod may have used there is unknown. */
+  readonly hasUnknownNodes: boolean;
   /** Whether a pod may have used more. */
   readonly highestLowerBound: boolean;
   /** The longest of its nodes. */
@@ -60,25 +62,23 @@ export function workloadRows(
       .filter((workload) => workload.namespace === (namespace ?? workload.namespace))
       .map((workload) => ({ node, workload })),
   );
+  const hasUnknownNodes = nodes.some(({ usage }) => usage?.workloads === undefined);
   // The first one that does not list a workload has its upper bound.
   const others = nodes
-    .map(({ name, usage }) => ({ name, bytes: unlistedOn(usage) }))
-    .filter(({ bytes }) => bytes > 0)
+    .map(({ name, usage }) => ({ name, bytes: usage?.otherWorkloads?.highestBytes ?? 0 }))
     .toSorted((a, b) => b.bytes - a.bytes);
   const keyOf = ({ workload: one }: Listed): string => `${one.namespace}/${one.kind}/${one.name}`;
   return [...Map.groupBy(listed, keyOf).values()].flatMap((group) => {
     const own = new Set(group.map(({ node }) => node.name));
-    return rowOf(group, others.find(({ name }) => !own.has(name))?.bytes ?? 0);
+    const unlistedBytes = others.find(({ name }) => !own.has(name))?.bytes ?? 0;
+    return rowOf(group, { unlistedBytes, hasUnknownNodes });
   });
 }
 
-/** The highest bytes of a pod whose workload is not listed; 0 = all are listed, Infinity = unknown. */
-function unlistedOn(usage: MarkedNode['usage']): number {
-  if (usage?.workloads === undefined) return Infinity;
-  return usage.otherWorkloads?.highestBytes ?? 0;
-}
-
-function rowOf(group: readonly Listed[], unlistedBytes: number): WorkloadRow | [] {
+function rowOf(
+  group: readonly Listed[],
+  { unlistedBytes, hasUnknownNodes }: Pick<WorkloadRow, 'unlistedBytes' | 'hasUnknownNodes'>,
+): WorkloadRow | [] {
   const all = group.map(({ workload }) => workload).toSorted((a, b) => b.highestBytes - a.highestBytes);
   const [highest] = all;
   if (highest === undefined) return [];
@@ -93,11 +93,12 @@ function rowOf(group: readonly Listed[], unlistedBytes: number): WorkloadRow | [
     bytes: added(all, ({ bytes }) => bytes),
     growthBytesPerHour: growth > 0 ? growth : undefined,
     nodes: all.filter(({ pods = 0 }) => pods > 0).length,
-    lowerBound: unlistedBytes > 0 || all.some(({ lowerBound }) => lowerBound),
+    lowerBound: hasUnknownNodes || unlistedBytes > 0 || all.some(({ lowerBound }) => lowerBound),
     highestBytes,
     highestPod,
-    unlistedBytes: unlistedBytes === Infinity ? undefined : unlistedBytes,
-    highestLowerBound: unlistedBytes > highestBytes,
+    unlistedBytes,
+    hasUnknownNodes,
+    highestLowerBound: hasUnknownNodes || unlistedBytes > highestBytes,
     watchedSeconds: Math.max(...all.map(({ watchedSeconds }) => watchedSeconds)),
     requestBytes: largest(all, ({ requestBytes }) => requestBytes),
     limitBytes,

@@ -9,9 +9,10 @@ import { usageReport } from './reports.ts';
 
 const { nodes, rounds, ...size } = benchOptions({
   nodes: 1_000,
-  /** Of each report, as on a usual node; its bounds are 64 and 64. */
+  /** Of each report, as on a usual node; its bounds are 64, 64 and 20. */
   namespaces: 12,
   images: 30,
+  workloads: 8,
   /** How often each command runs; the table shows the median. */
   rounds: 5,
 });
@@ -40,7 +41,14 @@ async function measure({ cluster }: Servers): Promise<string[][]> {
   const get = [kubectl, 'get', 'nodegcreports', '-o', 'json', kubeconfig];
   const peer = await medianRun('kubectl', get, rounds);
   const rows: string[][] = [];
-  for (const command of ['nodes', 'namespaces', 'pods -A', 'images', 'nodes --node=node-0007']) {
+  for (const command of [
+    'nodes',
+    'namespaces',
+    'workloads -A',
+    'pods -A',
+    'images',
+    'nodes --node=node-0007',
+  ]) {
     const name = `\`top ${command}\``;
     const top = [process.execPath, builtMain, 'top', ...command.split(' '), kubeconfig];
     const { seconds, peakMiB } = await medianRun(name, top, rounds);
@@ -63,7 +71,7 @@ await benchInJail(['etcd', 'api'], async () => {
   const bytes = await writeReports(servers);
   await settled(servers.cluster);
   return {
-    title: `top, ${thousands(nodes)} reports of ${Math.round(bytes / nodes / 1_000)} KB (${size.namespaces} namespaces, ${size.images} images)`,
+    title: `top, ${thousands(nodes)} reports of ${Math.round(bytes / nodes / 1_000)} KB (${size.namespaces} namespaces, ${size.images} images, ${size.workloads} workloads)`,
     conditions: [servers.version, `median of ${rounds} runs from start to exit, with Node's own flags`],
     columns: besidePeer('`kubectl get nodegcreports -o json`'),
     rows: await measure(servers),

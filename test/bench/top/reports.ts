@@ -5,9 +5,10 @@ const gib = 1024 ** 3;
 interface Size {
   readonly namespaces: number;
   readonly images: number;
+  readonly workloads: number;
 }
 
-/** With 64 namespaces and 64 images the lists of a report are full: 27 KB. */
+/** With 64 namespaces, 64 images and 20 workloads the lists of a report are full. */
 export function usageReport(number: number, now: Date, size: Size): Manifest {
   const time = (seconds: number): string =>
     new Date(now.getTime() + seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -66,6 +67,17 @@ export function usageReport(number: number, now: Date, size: Size): Manifest {
           ...classes(i),
           ...(i % 3 === 0 && { growthBytesPerHour: 30_000_000 + i }),
         })),
+        workloads: Array.from({ length: size.workloads }, (_, i) => ({
+          ...{ namespace: `team-${digits(i, 2)}`, kind: 'Deployment', name: `service-${digits(i, 2)}` },
+          ...{ pods: 1, bytes: share(i), highestBytes: 2 * share(i), watchedSeconds: 604_800 },
+          highestPod: `service-${digits(i, 2)}-7d9f8b6c5d-${digits(number, 4)}x`,
+          limitBytes: 8 * gib,
+          parts: [
+            { kind: 'container', name: 'main', highestBytes: share(i), limitBytes: 8 * gib },
+            { kind: 'volume', name: 'data', highestBytes: share(i) },
+          ],
+        })),
+        otherWorkloads: { count: 30, highestBytes: 60_000_000 },
         otherNamespaces: { count: 3, bytes: 1_000_000 },
         images: Array.from({ length: size.images }, (_, i) => ({
           id: `sha256:${digits(i, 4).repeat(16)}`,

@@ -56,6 +56,10 @@ describe('the high-water mark of a workload', () => {
     );
   });
 
+  test('of constant usage is stored once', () => {
+    expect(watching(3, [pod('a', 200)], noMarks).workloads[0]?.peaks).toHaveLength(1);
+  });
+
   test('does not end while nobody watches, whatever the clock shows', () => {
     const high = after([[pod('a', 300)]]);
     const later = observeMarks(high, [pod('a', 1)], 400 * dayMs);

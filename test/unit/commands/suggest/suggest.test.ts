@@ -56,7 +56,9 @@ describe('values', () => {
     const other = marked('node-2', [], { otherWorkloads: { count: 1, highestBytes: 200 * mib } });
     const one = workload('web', 150, { parts: [part('a', 100), part('b', 50), volume('v', 1)] });
     expect(values(suggested(one, other))).toEqual(['a 120/240', 'b 60/240', 'v 240']);
-    expect(suggested(one, marked('node-2', undefined))).toMatchObject({ unlistedBytes: undefined });
+    const unknown = suggested(one, other, marked('node-3', undefined));
+    expect(unknown).toMatchObject({ unlistedBytes: 200 * mib, hasUnknownNodes: true });
+    expect(values(unknown)).toEqual(values(suggested(one, other)));
   });
 
   test.each([

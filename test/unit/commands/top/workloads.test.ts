@@ -53,15 +53,18 @@ describe('over nodes', () => {
     marked('node-2', [], { otherWorkloads: { count: 3, highestBytes: highestMib * mib } });
   const own = { otherWorkloads: { count: 9, highestBytes: gib } };
   test.each([
-    ['lists all of its workloads', marked('node-2', []), [false, false, 0]],
-    ['has smaller ones, one of which it may be', unlisted(50), [true, false, 50 * mib]],
-    ['has larger ones that it does not list', unlisted(301), [true, true, 301 * mib]],
-    ['has no marks', marked('node-2', undefined), [true, true, undefined]],
-    ['has no usage', { ...marked('node-2', []), usage: undefined }, [true, true, undefined]],
-  ] as const)('on another node that %s', (_, report, [lowerBound, highestLowerBound, unlistedBytes]) => {
-    const expected = { lowerBound, highestLowerBound, unlistedBytes };
-    expect(rowsOf(marked('node-1', [web], own), report)[0]).toMatchObject(expected);
-  });
+    ['lists all of its workloads', marked('node-2', []), [false, false, 0, false]],
+    ['has smaller ones, one of which it may be', unlisted(50), [true, false, 50 * mib, false]],
+    ['has larger ones that it does not list', unlisted(301), [true, true, 301 * mib, false]],
+    ['has no marks', marked('node-2', undefined), [true, true, 0, true]],
+    ['has no usage', { ...marked('node-2', []), usage: undefined }, [true, true, 0, true]],
+  ] as const)(
+    'on another node that %s',
+    (_, report, [lowerBound, highestLowerBound, unlistedBytes, hasUnknownNodes]) => {
+      const expected = { lowerBound, highestLowerBound, unlistedBytes, hasUnknownNodes };
+      expect(rowsOf(marked('node-1', [web], own), report)[0]).toMatchObject(expected);
+    },
+  );
 
   test.each([
     ['is not known', { pods: undefined, bytes: undefined }, { nodes: 0, lowerBound: false }],
