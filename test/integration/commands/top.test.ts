@@ -104,7 +104,7 @@ describe('lists', () => {
     { args: ['pods'], expected: [] },
     {
       args: ['disk', '--sort-by=kind', '-l', 'pool'],
-      expected: Array(9).fill({ lowerBound: true }),
+      expected: Array(10).fill({ lowerBound: true }),
     },
     { args: ['workloads', '-A'], expected: [{ name: 'web', pods: 2, highestBytes: 3 * gib }] },
     { args: ['workload', '-n=team-a', '--node=node-1', '-l', 'pool=a'], expected: [{ pods: 1, nodes: 1 }] },

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { startAgent } from './agent.ts';
+import { startAgent } from '../agent/agent.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
@@ -20,7 +20,7 @@ import {
   dueInDryRun,
   readReport,
   startQuietNode,
-} from './environment.ts';
+} from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { eventually } from '../servers/waiting.ts';
 
@@ -102,8 +102,8 @@ test('mode Enforce removes the oldest archives of each container, and nothing el
   expect(readFileSync(join(cluster.dir, 'elsewhere.tar'), 'utf8')).toBe('data');
   const removed = (await agent.logs()).filter(({ msg }) => msg === 'removed checkpoint');
   expect(removed.map(({ path }) => String(path)).sort()).toEqual(old.map((name) => join(root, name)).sort());
-  expect((await readReport(cluster))?.containers?.lastRemoved).toContainEqual(
-    expect.objectContaining({ kind: 'Checkpoint', reason: 'OldCheckpoint', bytes: 102_400 }),
-  );
-  expect(await condition(cluster, 'Degraded')).toContain('AsPlanned');
+  await expect
+    .poll(async () => (await readReport(cluster))?.containers?.lastRemoved, eventually)
+    .toContainEqual(expect.objectContaining({ kind: 'Checkpoint', reason: 'OldCheckpoint', bytes: 102_400 }));
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
 });
