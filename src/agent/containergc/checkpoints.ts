@@ -81,6 +81,10 @@ type Context = Pick<PlanContext, 'facts' | 'now' | 'periodMs'> & { readonly rule
 /** The kubelet gives the runtime two minutes for most calls, and a checkpoint its timeout parameter. The runtime writes without long pauses. */
 const leastMs = 600_000;
 
+/** Whether nobody writes it any more. Until then it may be incomplete, or its time is wrong, so no older archive is removed in favour of it. */
+const isSettled = ({ sinceMs }: Archive, context: Context): boolean =>
+  keptBecauseOfWrite(sinceMs, leastMs, context)?.reason !== 'TooYoung';
+
 /** Why an archive over a limit is kept: first what no time ends. */
 function heldBecause({ file, owner, sinceMs }: Archive, context: Context): KeptBecause | undefined {
   return neededBecause(file.path, owner, context.facts) ?? keptBecauseOfWrite(sinceMs, leastMs, context);
@@ -98,10 +102,17 @@ export function neededBecause(
     (pod) => pod.isOptedOut === true && owner.startsWith(`${[pod.name, pod.namespace].join('_')}-`),
   );
   if (isOptedOut) return { reason: 'KeepMarked', on: 'pod' };
+  const isNamedBy = namesArchive(path);
   const isImage =
-    pods.some(({ images }) => images === undefined || images.includes(path)) ||
-    containers.some(({ imageId, imageRef }) => imageId === path || imageRef === path);
+    pods.some(({ images }) => images === undefined || images.some(isNamedBy)) ||
+    containers.some(({ imageId, imageRef }) => isNamedBy(imageId) || isNamedBy(imageRef));
   return isImage ? { reason: 'InUse' } : undefined;
+}
+
+/** By the name of the file: the same directory may have another path by a link. */
+function namesArchive(path: string): (image: string) => boolean {
+  const end = path.slice(path.lastIndexOf('/'));
+  return (image) => image.endsWith(end);
 }
 
 /** When the age alone makes it due; undefined = never. */
@@ -122,7 +133,8 @@ function limitsOver(
   const limits = overAgeOrNumber(oldestFirst, context);
   const goes = (archive: Archive): boolean => limits.has(archive) && held.get(archive) === undefined;
   let bytes = sum(oldestFirst.filter((one) => !goes(one)).map(({ file }) => file.bytes));
-  for (const archive of oldestFirst.slice(0, -1)) {
+  const newest = oldestFirst.findLastIndex((one) => isSettled(one, context));
+  for (const archive of oldestFirst.slice(0, Math.max(0, newest))) {
     if (bytes <= maxBytes) break;
     if (limits.has(archive)) continue;
     limits.set(archive, 'maxBytes');
@@ -138,7 +150,7 @@ function overAgeOrNumber(oldestFirst: readonly Archive[], context: Context): Map
   for (const archive of oldestFirst.toReversed()) {
     const { owner } = archive;
     const rank = newer.get(owner) ?? 0;
-    newer.set(owner, rank + 1);
+    if (isSettled(archive, context)) newer.set(owner, rank + 1);
     const dueAt = expiry(archive, context);
     if (dueAt !== undefined && dueAt <= context.now) limits.set(archive, 'maxAge');
     else if (rank >= maxPerPod) limits.set(archive, 'maxPerPod');

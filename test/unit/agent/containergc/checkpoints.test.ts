@@ -100,6 +100,20 @@ describe('limits', () => {
     ]);
   });
 
+  test.each<[name: string, rule: Partial<CheckpointsPolicy>, newest: CheckpointFile, first: string]>([
+    ['a number, the newest may be incomplete', { maxPerPod: 1 }, archive(5), '5 UnderLimit'],
+    ['a number, the newest is from the future', { maxPerPod: 1 }, archive(-60), '-60 UnderLimit'],
+    ['bytes, the newest may be incomplete', { maxBytes: 150 }, archive(5), '5 UnderLimit'],
+    ['bytes, the newest is from the future', { maxBytes: 150 }, archive(-60), '-60 UnderLimit'],
+  ])('the newest complete archive stays: %s', (_, rule, newest, first) => {
+    const limit = Object.keys(rule).join('');
+    expect(verdicts([newest, archive(60), archive(120)], { rule })).toEqual([
+      first,
+      '60 UnderLimit',
+      `120 OldCheckpoint ${limit}`,
+    ]);
+  });
+
   test('of equal age the order is fixed', () => {
     const [a, b] = [archive(60, { of: 'a_prod-main' }), archive(60, { of: 'b_prod-main' })];
     for (const files of [
@@ -153,6 +167,12 @@ describe('is kept', () => {
     ['while the clock is unsure', 'ClockUnsure', old, { facts: { clockUnsure: true } }],
     ['of a pod that is opted out', 'KeepMarked', old, { facts: { pods: [{ ...pod, isOptedOut: true }] } }],
     ['named by a pod', 'InUse', old, { facts: { pods: [{ ...pod, images: [old.path] }] } }],
+    [
+      'named by a pod by another path of the directory',
+      'InUse',
+      old,
+      { facts: { pods: [{ ...pod, images: [old.path.replace('/var/lib', '/data')] }] } },
+    ],
     [
       'while the images of a pod are unknown',
       'InUse',
