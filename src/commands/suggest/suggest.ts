@@ -13,6 +13,7 @@ import { keepYoungSmall } from '../../runtime/serving/v8-heap.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
 import type { TopQuestion } from '../top/command.ts';
 import { readTop } from '../top/top.ts';
+import { noteText } from '../top/table.ts';
 import { workloadText } from '../top/workloads.ts';
 import { suggestView } from './suggestions.ts';
 import { isPatchable, patchesText, suggestTable } from './table.ts';
@@ -48,7 +49,7 @@ export async function runSuggest(
     );
     return exitCode.ok;
   }
-  for (const { nodes, message } of view.notes) stderr(`# ${[...nodes, message].join(' ')}\n`);
+  for (const note of view.notes) stderr(`# ${noteText(note)}\n`);
   const others = view.items.filter((one) => !isPatchable(one)).map(workloadText);
   if (others.length > 0)
     stderr(`# no patch for ${others.join(', ')}: -o table has their values, or why there are none\n`);

@@ -2,7 +2,7 @@ import { columns, longSpanText, paragraph, type Column } from '../../process/tab
 import { printable } from '../../runtime/text/printable.ts';
 import { quantityText } from '../../runtime/text/quantity.ts';
 import { compactQuantityText } from '../../runtime/text/size-text.ts';
-import { firstOf } from '../../gc/reasons/words.ts';
+import { noteText } from '../top/table.ts';
 import { workloadText } from '../top/workloads.ts';
 import type { NoValues, Suggestion, SuggestedPart, SuggestView } from './suggestions.ts';
 
@@ -65,9 +65,7 @@ export function suggestTable(view: SuggestView, width: number | undefined): read
     ...one.parts.map((part) => ({ one, part })),
   ]);
   const blocks = [
-    notes.flatMap(({ nodes, message }) =>
-      lines(`! ${nodes.length === 0 ? '' : `${firstOf(nodes, 3)}: `}${message}`),
-    ),
+    notes.flatMap((note) => lines(`! ${noteText(note)}`)),
     rows.length === 0
       ? ['No suggestions.']
       : columns(layout, rows, width ?? Infinity).map((line) => line.trimEnd()),

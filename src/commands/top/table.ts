@@ -30,9 +30,7 @@ export function topTable(view: TopView, screen: TopScreen): readonly string[] {
   const { width = 80, colours } = screen;
   const more = view.notes.length - maxNotes;
   const notes = [
-    ...view.notes
-      .slice(0, maxNotes)
-      .map(({ nodes, message }) => `${nodes.length === 0 ? '' : `${firstOf(nodes, 3)}: `}${message}`),
+    ...view.notes.slice(0, maxNotes).map(noteText),
     ...(more > 0 ? [`And ${more} more; -o json has all.`] : []),
   ].flatMap((note) => paragraph(`! ${note}`, width));
   const linesWith = (table: readonly string[]): readonly string[] =>
@@ -48,6 +46,9 @@ export function topTable(view: TopView, screen: TopScreen): readonly string[] {
   const around = linesWith(['a title']).length - 1;
   return linesWith(fitting(tableOf(view, screen), screen.height, around));
 }
+
+export const noteText = ({ nodes, message }: TopView['notes'][number]): string =>
+  nodes.length === 0 ? message : `${firstOf(nodes, 3)}: ${message}`;
 
 interface Table {
   /** The titles, then the rows. */
