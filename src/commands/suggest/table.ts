@@ -66,15 +66,18 @@ export function suggestTable(view: SuggestView, width: number | undefined): read
   ]);
   const blocks = [
     notes.flatMap((note) => lines(`! ${noteText(note)}`)),
-    rows.length === 0
-      ? ['No suggestions.']
-      : columns(layout, rows, width ?? Infinity).map((line) => line.trimEnd()),
+    items.length === 0 ? lines(nothing) : [],
+    rows.length === 0 ? [] : columns(layout, rows, width ?? Infinity).map((line) => line.trimEnd()),
     items.flatMap((one) => lines(whyNone(one))).filter((line) => line !== ''),
     items.flatMap((one) => lines(exceededText(one))).filter((line) => line !== ''),
     nextLines(given).flatMap(lines),
   ];
   return blocks.filter((block) => block.length > 0).flatMap((block, i) => (i === 0 ? block : ['', ...block]));
 }
+
+/** Says what is known: it is not that none needs a limit. */
+const nothing =
+  'No workload is listed: on the nodes with marks no pod has used 64Mi, or half of a limit. -A lists those of all namespaces.';
 
 const reasons: Readonly<Record<NoValues, string>> = {
   WatchedLessThanADay: 'a day of watching is needed',
