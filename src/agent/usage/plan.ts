@@ -160,6 +160,9 @@ const namespaceOf = (
   growthBytesPerHour: namespaceGrowth(name, history),
 });
 
+const isOf = ({ namespace, workload }: StoragePod, one: WorkloadMarks): boolean =>
+  keyOf({ namespace, ...workload }) === keyOf(one);
+
 /** The marks of a workload; what its pods use now is absent if it is unknown. */
 function workloadOf(
   one: WorkloadMarks,
@@ -167,7 +170,8 @@ function workloadOf(
 ): NodeGCReportStatusUsageWorkload {
   const { namespace, kind, name, peaks, parts, otherParts } = one;
   const now = measured.workloads.find((use) => keyOf(use) === keyOf(one));
-  const absent = measured.pods === undefined ? undefined : 0;
+  const isMeasured = measured.pods !== undefined && !measured.partial.some((pod) => isOf(pod, one));
+  const absent = isMeasured ? 0 : undefined;
   return {
     namespace,
     kind,

@@ -145,5 +145,9 @@ function numberAt(json: unknown, path: string): number {
   return Number(json);
 }
 
-const optionalAt = (json: unknown, path: string): number | undefined =>
-  json === undefined ? undefined : numberAt(json, path);
+/** A quantity: `1Ei`, as no limit, is larger than the numbers of which JSON keeps each digit. */
+function optionalAt(json: unknown, path: string): number | undefined {
+  if (json === undefined) return undefined;
+  if (!Number.isInteger(json) || Number(json) < 0) throw new Error(`${path}: must be a whole number`);
+  return Number(json);
+}

@@ -108,6 +108,19 @@ describe('high-water marks', () => {
     expect(gone.workloads?.[0]).toMatchObject({ pods: 0, bytes: 0 });
   });
 
+  test('of a workload whose pods run, but are not measured: what is used now is unknown', async () => {
+    const file = new MarksFile();
+    const before = node7(file, 2048);
+    await before.measure();
+    await before.manager.saveMarks(never);
+    const kubelet = () => Promise.resolve(usage({ idle: { containers: { main: { layer: 1, logs: 0 } } } }));
+    const pods = () => [storagePod('web-2', storage, web), storagePod('idle')];
+    const { workloads } = await node({ marks: file, kubelet, pods }).measure();
+    expect(workloads?.[0]).toMatchObject({ name: 'web', highestBytes: 3 * gib });
+    expect(workloads?.[0]).not.toHaveProperty('pods');
+    expect(workloads?.[0]).not.toHaveProperty('bytes');
+  });
+
   test('before a first measurement there is nothing to write', async () => {
     const file = new MarksFile();
     await node7(file, 1).manager.saveMarks(never);

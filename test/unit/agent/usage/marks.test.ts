@@ -222,6 +222,13 @@ describe('the file', () => {
     expect(marksFormat.parse(marksFormat.format(noMarks))).toEqual({ kind: 'read', state: noMarks });
   });
 
+  test('is read with a limit that stands for none', () => {
+    const storage = { containers: [container('main', '1Ei')] };
+    const unlimited = after([[pod('web-1', 1, { storage: storagePod('web-1', storage).storage })]]);
+    expect(unlimited.workloads[0]?.limit).toBe(1024 ** 6);
+    expect(marksFormat.parse(marksFormat.format(unlimited))).toEqual({ kind: 'read', state: unlimited });
+  });
+
   test('that is cut anywhere starts over', () => {
     for (let end = 0; end < text.length - 2; end += 7)
       expect(marksFormat.parse(text.slice(0, end)).kind).toBe('startOver');
