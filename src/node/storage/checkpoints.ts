@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import { within } from '../disk/within.ts';
@@ -90,10 +90,16 @@ export class CheckpointDirectory {
       });
       return { files, complete, isReadOnly: mountOf(root, await mounts())?.isReadOnly !== false, isApart };
     } catch (err) {
-      if (errorCode(err) === 'ENOENT' && (await stat(kubeletRoot).catch(() => undefined)) !== undefined)
+      if (errorCode(err) === 'ENOENT' && (await this.#isAbsent()))
         return { files: [], complete: true, isReadOnly: false, isApart: false };
       throw new Error(`listing ${this.#root}`, { cause: err });
     }
+  }
+
+  /** Not so behind a link that leads out of what the agent has mounted, nor without the root directory of the kubelet. */
+  async #isAbsent(): Promise<boolean> {
+    const entry = await lstat(this.#root).catch(errorCode);
+    return entry === 'ENOENT' && (await stat(this.#options.kubeletRoot).catch(() => undefined)) !== undefined;
   }
 
   /** Removes a file as it was listed, and keeps it if it was written since. Rejects for a path that is not directly in the directory. */

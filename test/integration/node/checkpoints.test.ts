@@ -42,6 +42,11 @@ test('without the directory there is nothing; without the root directory of the 
   await expect(elsewhere.list(never)).rejects.toThrow('listing');
 });
 
+test('a link that leads to nothing is an error: the agent may not have its target mounted', async () => {
+  symlinkSync(at('elsewhere'), at('checkpoints'));
+  await expect(directory().list(never)).rejects.toThrow(`listing ${at('checkpoints')}`);
+});
+
 test('a directory that cannot be read is an error', async () => {
   file(at('checkpoints'));
   await expect(directory().list(never)).rejects.toThrow(`listing ${at('checkpoints')}`);
