@@ -155,6 +155,7 @@ export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   containerGC: undefined,
   orphans: undefined,
   checkpoints: undefined,
+  leftovers: undefined,
   localStorageEviction: undefined,
   nodePressure: undefined,
   namespaceBudgets: [],

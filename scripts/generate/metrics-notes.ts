@@ -30,7 +30,7 @@ export const openLabels: Readonly<Record<string, string>> = {
   class: codes(Object.values(usageClasses)),
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
-  loop: 'controller: `budgets`, `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `nodepressure`, `report`, `runtime`, `usage`',
+  loop: 'controller: `budgets`, `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `leftovers`, `localstorage`, `nodepressure`, `report`, `runtime`, `usage`',
   method: methods,
   namespace: 'namespace of the pods',
   operation_type: codes(operations),

@@ -8,6 +8,8 @@ import {
   evictionKeepReasons,
   imageKeepReasons,
   imageRemoveReasons,
+  leftoverKeepReasons,
+  leftoverRemoveReasons,
   nodeKeepReasons,
   podDeleteReasons,
   podKeepReasons,
@@ -17,6 +19,7 @@ import {
 import { evictionReasons } from '../../src/controllers/eviction/words.ts';
 import { containerReasons } from '../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
+import { leftoverReasons } from '../../src/agent/leftovers/words.ts';
 import { storageReasons } from '../../src/agent/localstorage/words.ts';
 import { pressureReasons } from '../../src/agent/nodepressure/words.ts';
 import { podReasons } from '../../src/controllers/podgc/words.ts';
@@ -42,6 +45,7 @@ interface ReasonTable {
 const podTexts: Texts = { file: 'src/controllers/podgc/words.ts', of: podReasons };
 const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons };
 const containerTexts: Texts = { file: 'src/agent/containergc/words.ts', of: containerReasons };
+const leftoverTexts: Texts = { file: 'src/agent/leftovers/words.ts', of: leftoverReasons };
 const storageTexts: Texts = { file: 'src/agent/localstorage/words.ts', of: storageReasons };
 const pressureTexts: Texts = { file: 'src/agent/nodepressure/words.ts', of: pressureReasons };
 const evictionTexts: Texts = { file: 'src/controllers/eviction/words.ts', of: evictionReasons };
@@ -85,6 +89,20 @@ const sections: readonly (readonly [title: string, ...tables: readonly ReasonTab
       texts: containerTexts,
     },
     { verdict: 'Keep', reasons: [...containerKeepReasons, ...nodeKeepReasons], texts: containerTexts },
+  ],
+  [
+    'Leftovers of containerd (leftovers)',
+    {
+      intro: 'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it concern the whole node.',
+      verdict: 'Remove',
+      reasons: leftoverRemoveReasons,
+      texts: leftoverTexts,
+    },
+    {
+      verdict: 'Keep',
+      reasons: distinct([...leftoverKeepReasons, ...nodeKeepReasons]),
+      texts: leftoverTexts,
+    },
   ],
   [
     'Pods on their nodes (localstorage)',

@@ -116,6 +116,22 @@ export const containerKeepReasons = [
 ] as const;
 export type ContainerKeepReason = (typeof containerKeepReasons)[number] | NodeKeepReason;
 
+/** Reasons to remove what containerd keeps for nobody. */
+export const leftoverRemoveReasons = ['InterruptedDownload', 'UnusedLease', 'Unreferenced'] as const;
+export type LeftoverRemoveReason = (typeof leftoverRemoveReasons)[number];
+
+/** Reasons to keep it. */
+export const leftoverKeepReasons = [
+  'HeldByOther',
+  'SandboxUnknown',
+  'ProgressUnknown',
+  'InUse',
+  'Quarantined',
+  'RemovalFailed',
+  'ClockUnsure',
+] as const;
+export type LeftoverKeepReason = (typeof leftoverKeepReasons)[number] | NodeKeepReason;
+
 /** Reasons of the agent not to request the eviction of a pod for its local storage. */
 export const storageKeepReasons = [
   'UnderLimit',
@@ -173,7 +189,7 @@ export const evictionKeepReasons = [
 ] as const;
 export type EvictionKeepReason = (typeof evictionKeepReasons)[number];
 
-type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason;
+type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason | LeftoverRemoveReason;
 export type StorageReason = EvictionSignal | StorageKeepReason | EvictionKeepReason;
 type PressureReason = ThresholdSignal | PressureKeepReason;
 export type Reason =
@@ -183,5 +199,6 @@ export type Reason =
   | ImageKeepReason
   | ContainerKeepReason
   | ContainerWarnReason
+  | LeftoverKeepReason
   | StorageReason
   | PressureReason;

@@ -104,6 +104,11 @@ export class ContainerdClient {
     return this.#change([leases, leases.methods.delete], { id, sync: true }, signal);
   }
 
+  /** Ends a download and deletes what it has received; false: it does not exist. */
+  async abort(ref: string, signal: AbortSignal): Promise<boolean> {
+    return this.#change([content, content.methods.abort], { ref }, signal);
+  }
+
   /** The bytes of writable snapshots of the kubelet's namespace, for which containerd reads all of their files; those of which it cannot say are missing. */
   async measure(listed: readonly Snapshot[], signal: AbortSignal): Promise<ReadonlyMap<Snapshot, number>> {
     const calls = new Calls(

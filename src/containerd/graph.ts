@@ -74,7 +74,7 @@ export class Graph {
     const leased = leasedNodes(stored);
     for (const { ref, receivedBytes, expectedDigest } of stored.ingests) {
       const node = ingestNode(ref);
-      this.bytes.set(node, onDisk(receivedBytes));
+      this.bytes.set(node, receivedBytes);
       this.#link(node, contentNode(expectedDigest));
       if (!leased.has(node)) this.roots.push({ kind: 'download', id: ref, node, isFlat: false });
     }

@@ -3,7 +3,7 @@ import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 
 /** The units of the agent, by their names in reports, metrics and `plan`. */
-export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure';
+export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure' | 'leftovers';
 export type Unit = 'podgc' | 'eviction' | NodeUnit;
 export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
@@ -16,7 +16,8 @@ export type Target =
   | SandboxTarget
   | LogTarget
   | OrphanTarget
-  | CheckpointTarget;
+  | CheckpointTarget
+  | LeftoverTarget;
 
 export interface NodeTarget {
   readonly kind: 'Node';
@@ -75,6 +76,14 @@ export interface CheckpointTarget {
   readonly path: string;
   /** Its name has no UID. */
   readonly pod: undefined;
+}
+
+/** What containerd keeps for nobody. */
+export interface LeftoverTarget {
+  readonly kind: 'Leftover';
+  /** Kind and name in containerd, such as `lease 123`. */
+  readonly id: string;
+  readonly name: string;
 }
 
 /** The verdict on one object and its reason. The same value is executed, counted, logged, printed and explained. */

@@ -174,6 +174,7 @@ const nouns: Readonly<Record<Target['kind'], string>> = {
   PodCgroup: 'orphaned control group',
   PodDirectory: 'orphaned pod directory',
   Checkpoint: 'checkpoint',
+  Leftover: 'leftover of containerd',
 };
 
 /** Why something could not be decided: the check right before a removal lacked a fact, or the clocks differ; undefined = everything was. */

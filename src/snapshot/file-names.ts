@@ -19,6 +19,7 @@ export const nodeFiles: readonly string[] = [
   'loglisting',
   'orphans',
   'checkpoints',
+  'leftovers',
 ];
 
 /** A note for each file in a folder that looks like an input and is not read; `here` has the inputs of this folder. */

@@ -1,4 +1,5 @@
 import type { ImageBytes, ImageSpace } from '../api/image-space.ts';
+import { leftoverKinds, leftoverObstacles, type Leftover } from '../api/leftovers.ts';
 import { unknownDevices } from '../api/file-system.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
 import type { LogEntry, LogListing } from '../node/logs/list.ts';
@@ -80,6 +81,7 @@ function nodeFolderOf(
     sandboxes: read('sandboxes', sandboxesOf),
     disk: stats?.disk,
     usage: stats?.usage,
+    leftovers: read('leftovers', leftoversOf),
     orphans: read('orphans', (content) => orphansOf(content, pods ?? [])),
     checkpoints: read('checkpoints', checkpointsOf),
     logs: logListingOf({ logs: files.get('logs'), listing: files.get('loglisting') }),
@@ -187,6 +189,27 @@ function orphanOf(one: Field): FoundOrphan {
   };
 }
 
+/** `leftovers.json` of `dustpan snapshot` (docs/adr/0011): what containerd keeps for nobody. */
+const leftoversOf = (content: Field): readonly Leftover[] =>
+  content.list().map((one) => ({
+    kind: oneOf(one.at('kind'), leftoverKinds),
+    id: one.at('id').name(),
+    name: one.at('name').name(),
+    holder: one.at('holder').name(),
+    sinceMs: one.at('sinceMs').count(),
+    bytes: one.at('bytes').count(),
+    isLowerBound: one.at('isLowerBound').boolean(),
+    progress: optionalText(one.at('progress')),
+    // An obstacle of a later version must not count as none.
+    obstacle: one.at('obstacle').isAbsent ? undefined : oneOf(one.at('obstacle'), leftoverObstacles),
+  }));
+
+function oneOf<T extends string>(field: Field, values: readonly T[]): T {
+  const known = values.find((one) => one === field.text());
+  if (known === undefined) throw field.mustBe(`one of ${values.join(', ')}`);
+  return known;
+}
+
 /** `imagespace.json` of `dustpan snapshot` (docs/adr/0011): which bytes the images share. */
 function imageSpaceOf(content: Field): ImageSpace {
   const images = content
@@ -222,9 +245,5 @@ const imageBytesOf = (one: Field): ImageBytes => ({
 const optionalText = (field: Field): string | undefined => (field.isAbsent ? undefined : field.name());
 
 /** An obstacle of a later version must not count as none. */
-function obstacleOf(field: Field): FoundOrphan['obstacle'] {
-  if (field.isAbsent) return undefined;
-  const known = orphanObstacles.find((one) => one === field.text());
-  if (known === undefined) throw field.mustBe(`one of ${orphanObstacles.join(', ')}`);
-  return known;
-}
+const obstacleOf = (field: Field): FoundOrphan['obstacle'] =>
+  field.isAbsent ? undefined : oneOf(field, orphanObstacles);

@@ -1,3 +1,4 @@
+import type { Leftover } from '../api/leftovers.ts';
 import type { ImageSpace } from '../api/image-space.ts';
 import type { StorageUsage } from '../api/local-storage.ts';
 import type { NodeGCReport } from '../api/gen/nodegcreport.gen.ts';
@@ -126,6 +127,8 @@ export interface NodePart {
   readonly usage: StorageUsage | undefined;
   /** Paths below the default directories in a snapshot. */
   readonly logs: LogListing | undefined;
+  /** What containerd keeps for nobody, in the order of removal. */
+  readonly leftovers?: readonly Leftover[] | undefined;
   /** What pods that are gone have left on it, besides logs. */
   readonly orphans?: OrphansFound | undefined;
   readonly checkpoints: CheckpointListing | undefined;

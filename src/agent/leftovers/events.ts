@@ -3,7 +3,7 @@ import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sum } from '../../runtime/sum.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { counted, firstOf } from '../../gc/reasons/words.ts';
-import type { Leftover, LeftoverKind } from './facts.ts';
+import type { Leftover, LeftoverKind } from '../../api/leftovers.ts';
 
 /** Number of names per kind in the Event; the report lists more. */
 const maxNamed = 2;

@@ -1,24 +1,37 @@
-/**
- * Download: of a pull that was interrupted. Lease: of no sandbox, and without an expiry. Snapshot: writable, and of no container. Content: layers
- * and packed blobs that nothing else keeps.
- */
-export type LeftoverKind = 'Download' | 'Lease' | 'Snapshot' | 'Content';
+import type { LeftoverKeepReason, LeftoverRemoveReason, Reason } from '../../api/reasons.ts';
+import type { Leftover } from '../../api/leftovers.ts';
+import type { Decision, LeftoverTarget } from '../../gc/decision.ts';
+import type { FailedBefore } from '../../gc/failures.ts';
+import type { Jump } from '../../runtime/scheduling/jump.ts';
 
-/** Something that containerd keeps in the kubelet's namespace, and that no image, container or sandbox needs. */
-export interface Leftover {
-  readonly kind: LeftoverKind;
-  /** `lease ID`, `ingest REF`, `snapshot SNAPSHOTTER/KEY`, `content DIGEST`, or `unreferenced`. */
-  readonly id: string;
-  /** The repository of its image, if a blob has it; else the id without its kind. */
-  readonly name: string;
-  /** What keeps it, e.g. `lease 123`; `nothing`: containerd deletes it when its collector runs. */
-  readonly holder: string;
-  /** The newest of the times of the lease, its downloads, blobs and snapshots. */
-  readonly sinceMs: number;
-  /** What its removal frees after those before it are removed. */
-  readonly bytes: number;
-  /** Whether a part of the bytes is unknown. */
-  readonly isLowerBound: boolean;
+/** Input of a plan. undefined = unknown: nothing is removed because of it. */
+export interface LeftoverFacts {
+  readonly leftovers: readonly Leftover[] | undefined;
+  /** The progress of each in the last pass, by id. */
+  readonly before: ReadonlyMap<string, string | undefined>;
+  /** Whose removal has failed, by id. */
+  readonly failedBefore?: ReadonlyMap<string, FailedBefore>;
+  /** The wall clock jumped since the last pass: ages are unknown. */
+  readonly clockUnsure?: boolean;
+  /** Jumps forward, oldest first: what was made before one looks older than it is. */
+  readonly jumps?: readonly Jump[];
+}
+
+/** A leftover as the target of a decision. */
+export interface JudgedLeftover extends LeftoverTarget {
+  readonly leftover: Leftover;
+}
+
+export type LeftoverRemoval = Decision<JudgedLeftover, LeftoverRemoveReason> & { readonly verdict: 'Remove' };
+export type KeptLeftover = Decision<JudgedLeftover, LeftoverKeepReason> & {
+  readonly verdict: 'Keep';
+  /** Failed removals in a row. */
+  readonly times?: number;
+};
+
+export interface LeftoversPlan {
+  readonly removals: readonly LeftoverRemoval[];
+  readonly kept: readonly KeptLeftover[];
 }
 
 /** What another client of containerd keeps; blobs that the kubelet's namespace has too do not count. */
@@ -40,9 +53,15 @@ export interface UnknownLeftovers {
   readonly unknown: string;
 }
 
+/** As in the report. */
+interface ListedLeftover extends Omit<Leftover, 'progress' | 'obstacle'> {
+  /** Why it is kept or removed. */
+  readonly reason?: Reason | undefined;
+}
+
 export interface LeftoverInventory {
   readonly at: Date;
-  readonly leftovers: readonly Leftover[];
+  readonly leftovers: readonly ListedLeftover[];
   readonly namespaces: readonly NamespaceBytes[];
   /** undefined = not counted in two passes, or not readable. */
   readonly directories: DirectoryCounts | undefined;

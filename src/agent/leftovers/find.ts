@@ -23,7 +23,8 @@ import {
   type Snapshot,
 } from '../../containerd/store.ts';
 import { sum } from '../../runtime/sum.ts';
-import type { DirectoryCounts, Leftover, NamespaceBytes } from './facts.ts';
+import type { Leftover, LeftoverObstacle } from '../../api/leftovers.ts';
+import type { DirectoryCounts, NamespaceBytes } from './facts.ts';
 
 interface Given {
   /** Ids of the containers and sandboxes that CRI lists. */
@@ -32,7 +33,7 @@ interface Given {
 }
 
 /** A client of containerd may still work on what is younger. */
-const minimumAgeMs = 60 * 60_000;
+export const minimumAgeMs = 60 * 60_000;
 
 interface Found {
   readonly leftovers: readonly Leftover[];
@@ -41,7 +42,7 @@ interface Found {
 }
 
 /** A leftover before its bytes are known. */
-interface Candidate extends Omit<Leftover, 'bytes' | 'isLowerBound'> {
+interface Candidate extends Omit<Leftover, 'bytes' | 'isLowerBound' | 'progress'> {
   readonly nodes: readonly Node[];
   /** It does not keep what the labels of these refer to. */
   readonly isFlat?: boolean;
@@ -73,9 +74,9 @@ export function findLeftovers(store: ContainerdStore, { owners: listed, now }: G
     ...labelledOf(stored, { graph, times }),
   ].filter(({ sinceMs }) => isOld(sinceMs));
   const holders = new Set(candidates.map(({ holder }) => holder));
-  const labelled = new Set(candidates.flatMap(({ kind, nodes }) => (isByLabel(kind) ? nodes : [])));
+  const ofLabels = new Set(candidates.flatMap(({ kind, nodes }) => (isByLabel(kind) ? nodes : [])));
   const isOurs = ({ kind, id, node }: Root): boolean =>
-    kind === 'label' ? id === gcRoot && labelled.has(node) : holders.has(`${kind} ${id}`);
+    kind === 'label' ? id === gcRoot && ofLabels.has(node) : holders.has(`${kind} ${id}`);
   const held = graph.held((root) => !isOurs(root));
   const left = candidates.filter(
     ({ kind, nodes }) => !isByLabel(kind) || !nodes.some((node) => held.has(node)),
@@ -126,9 +127,16 @@ function leasesOf(stored: NamespaceStore, { owners, times, nowMs }: LeaseFacts):
     const sinceMs = Math.max(lease.createdAtSeconds * 1000, newest(nodes, times));
     const id = `lease ${lease.id}`;
     const name = repositoryOf(stored, nodes) ?? lease.id;
-    return [{ kind, id, name, holder: id, sinceMs, nodes, isFlat: gcFlat in lease.labels }];
+    const isFlat = gcFlat in lease.labels;
+    return [{ kind, id, name, holder: id, sinceMs, nodes, isFlat, obstacle: obstacleOf(lease.id, isFlat) }];
   });
   return found.toSorted((a, b) => Number(a.kind === 'Lease') - Number(b.kind === 'Lease'));
+}
+
+/** A client that deletes its objects by itself makes flat leases. CRI names the lease of a sandbox after it. */
+function obstacleOf(id: string, isFlat: boolean): LeftoverObstacle | undefined {
+  if (isFlat) return 'HeldByOther';
+  return /^[0-9a-f]{64}$/.test(id) ? 'SandboxUnknown' : undefined;
 }
 
 function kindOf({ labels }: Lease, nodes: readonly Node[], nowMs: number): 'Download' | 'Lease' | undefined {
@@ -165,6 +173,7 @@ const downloadsOf = ({ roots }: Graph, times: Times): readonly Candidate[] =>
             holder: `download ${id}`,
             sinceMs: times.get(node) ?? 0,
             nodes: [node],
+            obstacle: undefined,
           },
         ]
       : [],
@@ -186,14 +195,20 @@ function snapshotsOf(stored: NamespaceStore, { graph, times, owners }: SnapshotF
       kind: 'Snapshot',
       id: node,
       name,
-      holder: holderOf(node, graph),
+      ...holderOf(node, graph),
       sinceMs: times.get(node) ?? 0,
       nodes: [node],
     }));
 }
 
-const holderOf = (node: Node, { roots }: Graph): string =>
-  roots.some((root) => root.node === node && root.id === gcRoot) ? `label ${gcRoot}` : nothing;
+function holderOf(node: Node, { roots }: Graph): Pick<Leftover, 'holder' | 'obstacle'> {
+  return roots.some((root) => root.node === node && root.id === gcRoot)
+    ? labelled
+    : { holder: nothing, obstacle: undefined };
+}
+
+/** Its client may use it at a place that an agent cannot see. */
+const labelled = { holder: `label ${gcRoot}`, obstacle: 'HeldByOther' } as const;
 const nothing = 'nothing';
 
 /** Layers and packed blobs that another client has labelled. */
@@ -212,7 +227,7 @@ const labelledOf = (
       kind: 'Content',
       id: node,
       name: node.slice(node.indexOf(' ') + 1),
-      holder: `label ${gcRoot}`,
+      ...labelled,
       sinceMs: times.get(node) ?? 0,
       nodes: [node],
     }));
@@ -228,6 +243,7 @@ const unreferenced = (nodes: readonly Node[], times: Times): readonly Candidate[
           id: 'unreferenced',
           name: 'unreferenced',
           holder: nothing,
+          obstacle: undefined,
           sinceMs: newest(nodes, times),
           nodes,
         },
@@ -245,11 +261,21 @@ function sized(
   const nodesBy = Map.groupBy(last.keys(), (node) => last.get(node));
   return candidates.map((one) => {
     const own = nodesBy.get(one) ?? [];
-    const { kind, id, name, holder, sinceMs } = one;
+    const { kind, id, name, holder, sinceMs, obstacle } = one;
     const bytes = sum(own.map((node) => graph.bytes.get(node) ?? 0));
     const isLowerBound = own.some((node) => !graph.bytes.has(node) || graph.doubts.has(node));
-    return { kind, id, name, holder, sinceMs, bytes, isLowerBound };
+    const progress = progressOf(one, graph);
+    return { kind, id, name, holder, sinceMs, obstacle, bytes, isLowerBound, progress };
   });
+}
+
+/** A committed layer does not grow, also if its size is unknown. */
+function progressOf({ nodes, sinceMs }: Candidate, { bytes, doubts }: Graph): string | undefined {
+  const sizes = nodes.map((node) => ({ node, size: bytes.get(node) ?? doubts.get(node) }));
+  const isKnown = sizes.every(({ node, size }) => size !== undefined || !node.startsWith('snapshot '));
+  return isKnown
+    ? JSON.stringify([sinceMs, ...sizes.map(({ node, size }) => `${node} ${size ?? ''}`).sort()])
+    : undefined;
 }
 
 /** The same with these sizes of snapshots of the kubelet's namespace. */

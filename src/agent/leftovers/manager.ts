@@ -1,106 +1,185 @@
-import type { ObjectRef } from '../../api/event-refs.ts';
-import type { ContainerdClient } from '../../containerd/client.ts';
-import type { ContainerdStore } from '../../containerd/store.ts';
-import type { ContainerRuntime } from '../../cri/runtime.ts';
+import { isNodeUnknown, nodeRule } from '../../api/policy/node-governance.ts';
 import { Changed } from '../../gc/changed.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
+import { showPlan } from '../../gc/metrics.ts';
+import { passReport, undecidedBecause, type NodePassReport, type PassResults } from '../../gc/pass.ts';
 import type { SnapshotDirectories } from '../../node/storage/snapshots.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
+import { leftoverFailures, removeLeftovers } from './act.ts';
+import { listLeftovers, type ListedLeftovers, type LeftoversContext } from './checks.ts';
 import { leftoversFound } from './events.ts';
-import type { DirectoryCounts, LeftoverInventory, UnknownLeftovers } from './facts.ts';
-import { countDirectories, findLeftovers, namespaceBytes, withSizes } from './find.ts';
-import { showLeftovers, type LeftoverMetrics } from './metrics.ts';
+import type { Leftover } from '../../api/leftovers.ts';
+import type {
+  DirectoryCounts,
+  LeftoverInventory,
+  LeftoverRemoval,
+  LeftoversPlan,
+  UnknownLeftovers,
+} from './facts.ts';
+import { countDirectories, namespaceBytes } from './find.ts';
+import { leftoverUnitReasons, showLeftovers, type LeftoverMetrics } from './metrics.ts';
+import { planLeftovers } from './plan.ts';
 
-export interface LeftoversDeps {
-  readonly containerd: Pick<ContainerdClient, 'read' | 'measure'>;
-  readonly runtime: Pick<ContainerRuntime, 'checkReady' | 'listContainers' | 'listSandboxes'>;
+interface LeftoversDeps extends LeftoversContext {
   readonly directories: Pick<SnapshotDirectories, 'count'>;
-  /** This node, for its Events; undefined = unknown: no Events. */
-  readonly node: () => ObjectRef | undefined;
-  readonly recorder: Recorder;
   readonly own: LeftoverMetrics;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Logger;
 }
 
-/** containerd reads all files of a writable layer to measure it. */
-const maxMeasured = 20;
+type Results = PassResults<LeftoverRemoval>;
 
-/** Finds what containerd keeps for nobody. */
+/** Finds what containerd keeps for nobody, and removes what the policy of this node allows. */
 export class LeftoversManager {
   readonly #deps: LeftoversDeps;
+  readonly #passClock: PassClock;
+  readonly #failures = leftoverFailures();
+  /** The progress of each leftover in the last pass, by id. */
+  #before: ReadonlyMap<string, string | undefined> = new Map();
   /** Of the last pass. */
   #directories: DirectoryCounts | undefined;
   /** Leftovers of the last Event, by id. */
   readonly #announced = new Changed<string>();
-  readonly #failed = new Changed<string>();
   /** undefined = no pass yet. */
   inventory: LeftoverInventory | UnknownLeftovers | undefined;
 
   constructor(deps: LeftoversDeps) {
     this.#deps = deps;
+    this.#passClock = new PassClock(deps.clock);
   }
 
-  /** One pass. What cannot be read is unknown, and no failure of the agent. */
+  /** One pass: observe, plan, act. Rejects, after its report, when something failed. */
   async collect(signal: AbortSignal): Promise<void> {
-    const { own, log } = this.#deps;
-    const failed: string[] = [];
-    try {
-      this.inventory = await this.#observe(signal);
-    } catch (err) {
-      signal.throwIfAborted();
-      const unknown = errorLine(err);
-      this.inventory = { unknown };
-      this.#directories = undefined;
-      failed.push(unknown);
+    const { clock, onPass } = this.#deps;
+    const { began, jumpedMs } = this.#passClock.begin();
+    const observed = await this.#observe(signal);
+    if (observed === undefined || observed instanceof Error) {
+      this.#forget(observed);
+      const result = observed === undefined ? 'Idle' : 'Failed';
+      const message = observed && errorLine(observed);
+      onPass({
+        ...passReport({ unit: 'leftovers', at: clock.now(), result, message }, undefined),
+        errors: observed ? 1 : 0,
+      });
+      if (observed !== undefined) throw observed;
+      return;
     }
-    for (const unknown of this.#failed.added(failed)) log.warn({ err: unknown }, 'leftovers are unknown');
-    const { inventory } = this;
-    showLeftovers(own, inventory);
-    if (!('unknown' in inventory)) this.#announce(inventory);
+    const { plan, results, unknown } = await this.#decide(observed.leftovers, { began, jumpedMs }, signal);
+    this.#show(observed, plan);
+    const error = results && failureOf(results);
+    onPass(this.#report(plan, results, unknown));
+    signal.throwIfAborted();
+    if (error !== undefined) throw error;
   }
 
-  async #observe(signal: AbortSignal): Promise<LeftoverInventory | UnknownLeftovers> {
-    const { containerd, runtime, directories, clock } = this.#deps;
-    await runtime.checkReady(signal);
-    // Before the snapshots: one that is made meanwhile then has no directory that is known, which is the smaller error.
-    const found = await directories.count(signal);
-    const [containers, sandboxes] = await Promise.all([
-      runtime.listContainers(signal),
-      runtime.listSandboxes(signal),
-    ]);
-    const store = await containerd.read(signal);
-    if (store === undefined) return { unknown: 'the runtime is not containerd' };
-    const given = { owners: new Set([...containers, ...sandboxes].map(({ id }) => id)), now: clock.now() };
-    const measured = await this.#measured(store, findLeftovers(store, given).unmeasured, signal);
-    const before = this.#directories;
-    this.#directories = countDirectories(found, store);
-    return {
-      at: given.now,
-      leftovers: findLeftovers(measured, given).leftovers,
-      namespaces: namespaceBytes(store),
-      directories: before && this.#directories && lowest(before, this.#directories),
-    };
+  /** undefined = the runtime is not containerd. */
+  async #observe(signal: AbortSignal): Promise<Observed | Error | undefined> {
+    const { directories, clock } = this.#deps;
+    try {
+      // Before the snapshots: one that is made meanwhile then has no directory that is known, which is the smaller error.
+      const found = await directories.count(signal);
+      const listed = await listLeftovers(this.#deps, () => clock.now(), signal);
+      return listed && { ...listed, directories: countDirectories(found, listed.store) };
+    } catch (cause) {
+      signal.throwIfAborted();
+      return new Error('searching leftovers', { cause });
+    }
   }
 
-  async #measured(
-    store: ContainerdStore,
-    snapshots: Parameters<ContainerdClient['measure']>[0],
+  async #decide(
+    leftovers: readonly Leftover[],
+    { began, jumpedMs }: { readonly began: Moment; readonly jumpedMs: number },
     signal: AbortSignal,
-  ): Promise<ContainerdStore> {
-    if (snapshots.length === 0) return store;
-    return withSizes(store, await this.#deps.containerd.measure(snapshots.slice(0, maxMeasured), signal));
+  ): Promise<{
+    readonly plan: LeftoversPlan;
+    readonly results?: Results;
+    readonly unknown: string | undefined;
+  }> {
+    const { governance: governanceNow, clock, log } = this.#deps;
+    const governance = governanceNow();
+    const ids = new Set(leftovers.map(({ id }) => id));
+    const facts = {
+      leftovers,
+      before: this.#before,
+      failedBefore: this.#failures.known((id) => ids.has(id), clock.monotonicMs()),
+      clockUnsure: jumpedMs !== 0,
+      jumps: this.#passClock.jumps,
+    };
+    const plan = planLeftovers(facts, { governance, now: clock.now() });
+    this.#before = new Map(leftovers.map(({ id, progress }) => [id, progress]));
+    log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
+    const governed = nodeRule(governance, 'leftovers');
+    if (governed.kind === 'keep')
+      return {
+        plan,
+        unknown: isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined,
+      };
+    const planned = { removals: plan.removals, policy: governed.policy, began, failures: this.#failures };
+    const results = await removeLeftovers(this.#deps, planned, signal);
+    return { plan, results, unknown: undecidedBecause(results, undefined) };
+  }
+
+  #forget(why: Error | undefined): void {
+    this.#before = new Map();
+    this.#directories = undefined;
+    const inventory = { unknown: why === undefined ? 'the runtime is not containerd' : errorLine(why) };
+    this.inventory = inventory;
+    showLeftovers(this.#deps.own, inventory);
+    showPlan(this.#deps.metrics, 'leftovers', leftoverUnitReasons);
+  }
+
+  #show({ leftovers, store, directories }: Observed, { removals, kept }: LeftoversPlan): void {
+    const { metrics, own, clock } = this.#deps;
+    showPlan(metrics, 'leftovers', leftoverUnitReasons, { due: removals, kept });
+    const reasons = new Map([...removals, ...kept].map(({ target, reason }) => [target.id, reason]));
+    const before = this.#directories;
+    this.#directories = directories;
+    this.inventory = {
+      at: clock.now(),
+      leftovers: leftovers.map((one) => ({ ...one, reason: reasons.get(one.id) })),
+      namespaces: namespaceBytes(store),
+      directories: before && directories && lowest(before, directories),
+    };
+    showLeftovers(own, this.inventory);
+    this.#announce(leftovers);
   }
 
   /** One Event when there is more than at the last one. */
-  #announce({ leftovers }: LeftoverInventory): void {
+  #announce(leftovers: readonly Leftover[]): void {
     const node = this.#deps.node();
     const ids = leftovers.filter(({ id }) => id !== 'unreferenced').map(({ id }) => id);
     if (node !== undefined && this.#announced.added(ids).size > 0)
       this.#deps.recorder.record(leftoversFound(node, leftovers));
   }
+
+  #report(
+    { removals }: LeftoversPlan,
+    results: Results | undefined,
+    unknown: string | undefined,
+  ): NodePassReport {
+    const error = results && failureOf(results);
+    const { stopped } = results ?? {};
+    const message = error === undefined ? (unknown ?? stopped?.why) : errorLine(error);
+    const resultOf = (): NodePassReport['result'] => {
+      if (error !== undefined) return 'Failed';
+      if (unknown !== undefined) return 'Unknown';
+      if (stopped !== undefined && stopped.isShutdown !== true) return 'Short';
+      return removals.length === 0 ? 'Idle' : 'Succeeded';
+    };
+    return passReport(
+      { unit: 'leftovers', at: this.#deps.clock.now(), result: resultOf(), message },
+      results,
+    );
+  }
+}
+
+interface Observed extends ListedLeftovers {
+  readonly directories: DirectoryCounts | undefined;
+}
+
+function failureOf({ removed, failed, stopped }: Results): Error | undefined {
+  if (stopped?.error !== undefined) return new Error('checking before a removal', { cause: stopped.error });
+  const [first] = failed;
+  const all = failed.length + removed.length;
+  return first && new Error(`removing leftovers: ${failed.length} of ${all} failed`, { cause: first.error });
 }
 
 /** Of two passes, because snapshots come and go while they are counted. */

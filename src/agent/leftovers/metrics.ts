@@ -1,11 +1,18 @@
 import type { Registry } from 'prom-client';
+import { leftoverKeepReasons, leftoverRemoveReasons, nodeKeepReasons } from '../../api/reasons.ts';
+import type { UnitReasons } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import { sum } from '../../runtime/sum.ts';
-import type { LeftoverInventory, LeftoverKind, UnknownLeftovers } from './facts.ts';
+import { leftoverKinds } from '../../api/leftovers.ts';
+import type { LeftoverInventory, UnknownLeftovers } from './facts.ts';
 
 export type LeftoverMetrics = ReturnType<typeof leftoverMetrics>;
 
-const kinds: readonly LeftoverKind[] = ['Download', 'Lease', 'Snapshot', 'Content'];
+export const leftoverUnitReasons: UnitReasons = {
+  due: leftoverRemoveReasons,
+  kept: [...leftoverKeepReasons, ...nodeKeepReasons],
+  stages: [],
+};
 
 /** The metrics of this unit alone; what is unknown has no series. */
 export function leftoverMetrics(registry: Registry) {
@@ -33,7 +40,7 @@ export function showLeftovers(
   count.reset();
   bytes.reset();
   if ('unknown' in inventory) return;
-  for (const kind of kinds) {
+  for (const kind of leftoverKinds) {
     const found = inventory.leftovers.filter((one) => one.kind === kind);
     count.set({ kind }, found.length);
     bytes.set({ kind }, sum(found.map((one) => one.bytes)));

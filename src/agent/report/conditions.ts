@@ -154,6 +154,7 @@ const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
   ...([policy.containerGC, policy.orphans, policy.checkpoints].every((rule) => rule === undefined)
     ? []
     : (['containergc'] as const)),
+  ...(policy.leftovers === undefined ? [] : (['leftovers'] as const)),
   ...(policy.localStorageEviction === undefined ? [] : (['localstorage'] as const)),
   ...(policy.nodePressure === undefined ? [] : (['nodepressure'] as const)),
 ];

@@ -274,6 +274,7 @@ export interface GCPolicySpecNodes {
   containerGC?: GCPolicySpecNodesContainerGC | undefined;
   orphans?: GCPolicySpecNodesOrphans | undefined;
   checkpoints?: GCPolicySpecNodesCheckpoints | undefined;
+  leftovers?: GCPolicySpecNodesLeftovers | undefined;
   localStorageEviction?: GCPolicySpecNodesLocalStorageEviction | undefined;
   nodePressure?: GCPolicySpecNodesNodePressure | undefined;
   /**
@@ -499,6 +500,23 @@ export interface GCPolicySpecNodesCheckpoints {
    * Size, such as 20Gi, of the archives to keep on the node. Above it, the agent removes the oldest, but never the newest one of the node. Empty (the default) means no limit.
    */
   maxBytes?: string | undefined;
+}
+/**
+ * Removes what containerd keeps for no image, container or sandbox. If absent, the agent only reports it. The agent removes references, and containerd deletes what nothing refers to. A leftover must be older than an hour, and unchanged in two searches, ten periods of containergc apart. For nodes on which pulls are interrupted, or on which other clients of containerd have left something.
+ */
+export interface GCPolicySpecNodesLeftovers {
+  /**
+   * Whether the agent removes interrupted pulls (Remove) or only reports them (Report, the default). A pull whose downloads or layers still grow is never removed.
+   */
+  downloads?: 'Report' | 'Remove' | undefined;
+  /**
+   * Whether the agent removes leases without an expiry that belong to no sandbox (Remove) or only reports them (Report, the default). Do not set Remove where another client of containerd keeps leases in the namespace k8s.io, such as a lazy snapshotter. A lease with the label containerd.io/gc.flat, and one whose name may be that of a sandbox, is never removed.
+   */
+  leases?: 'Report' | 'Remove' | undefined;
+  /**
+   * Whether the agent starts containerd's collector if nothing refers to snapshots or packed blobs (Remove), or only reports them (Report, the default). What another client has labelled with containerd.io/gc.root is never removed.
+   */
+  snapshots?: 'Report' | 'Remove' | undefined;
 }
 /**
  * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts. For nodes that a few pods fill. With evictAtPercent below 100, dustpan usually evicts before the kubelet, which ignores PodDisruptionBudgets.

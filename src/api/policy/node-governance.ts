@@ -45,7 +45,14 @@ function governanceOf(
   return { kind: 'governed', policy, nodes: policy.nodes };
 }
 
-type Block = 'imageGC' | 'containerGC' | 'orphans' | 'checkpoints' | 'localStorageEviction' | 'nodePressure';
+type Block =
+  | 'imageGC'
+  | 'containerGC'
+  | 'orphans'
+  | 'checkpoints'
+  | 'leftovers'
+  | 'localStorageEviction'
+  | 'nodePressure';
 
 /** The block of the policy for one unit of the agent, or the reason why the unit removes nothing. */
 export type NodeRule<T> =

@@ -98,6 +98,7 @@ function nodesOf(nodes: SpecNodes, excludedByPods: readonly string[] = []): Node
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
     orphans: nodes.orphans,
     checkpoints: nodes.checkpoints && checkpointsOf(nodes.checkpoints),
+    leftovers: nodes.leftovers,
     localStorageEviction: nodes.localStorageEviction && localStorageOf(nodes.localStorageEviction),
     nodePressure: nodes.nodePressure && nodePressureOf(nodes.nodePressure),
     namespaceBudgets: nodes.namespaceBudgets.map(({ namespaceSelector, ...budget }) => ({

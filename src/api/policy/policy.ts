@@ -8,6 +8,7 @@ import type {
   SpecNodesLocalStorageEvictionDefaultLimits,
   SpecNodesNamespaceBudget,
   SpecNodesNodePressure,
+  SpecNodesLeftovers,
   SpecNodesOrphans,
   SpecPodsOrphaned,
   SpecPodsPodSelectorMatchExpression,
@@ -73,6 +74,7 @@ export interface NodesPolicy {
   readonly containerGC: ContainerGcPolicy | undefined;
   readonly orphans: OrphansPolicy | undefined;
   readonly checkpoints: CheckpointsPolicy | undefined;
+  readonly leftovers: LeftoversPolicy | undefined;
   readonly localStorageEviction: LocalStoragePolicy | undefined;
   readonly nodePressure: NodePressurePolicy | undefined;
   /** The first whose selector matches a namespace applies to it. */
@@ -134,6 +136,7 @@ export interface LogsPolicy extends Omit<SpecNodesContainerGCLogs, 'maxRotatedPe
 
 /** Orphaned resources of pods that neither the API server nor the runtime knows. */
 export type OrphansPolicy = SpecNodesOrphans;
+export type LeftoversPolicy = SpecNodesLeftovers;
 
 /** Checkpoints of containers that the kubelet has stored. undefined = unlimited. */
 export interface CheckpointsPolicy extends Omit<SpecNodesCheckpoints, 'maxPerPod' | 'maxAgeMs'> {

@@ -264,6 +264,7 @@ const wideColumns = ({ createdAt, now }: View): readonly Column<Decision>[] => [
 export function nameText({ object }: Decision): string {
   if (object.kind === 'Pod') return `pod/${object.name} -n ${object.namespace}`;
   if (object.kind === 'Node') return `node/${object.node}`;
+  if (object.kind === 'Leftover') return `'container/${object.id ?? ''}' --node=${object.node}`;
   const kind = object.kind === 'Image' ? 'image' : 'container';
   return `${kind}/${object.path ?? object.id ?? ''} --node=${object.node}`;
 }
@@ -287,6 +288,7 @@ const nodeObjectTexts: Readonly<Record<NodeObject['kind'], (object: NodeObject) 
   PodDirectory: ({ path }) => joined('pod directory', lastName(path)),
   PodCgroup: ({ path }) => joined('control group', lastName(path)),
   Checkpoint: ({ path }) => lastName(path),
+  Leftover: ({ name = '', id = '' }) => (id.endsWith(name) ? id : joined(name, id)),
 };
 
 const joined = (...words: readonly (string | undefined)[]): string => words.filter(Boolean).join(' ');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { listLeftovers } from '../../agent/leftovers/checks.ts';
 import { imageSpace } from '../../agent/imagegc/space.ts';
 import type { ImageSpace } from '../../api/image-space.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
@@ -35,7 +36,7 @@ import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.t
 export interface NodePartDeps {
   readonly name: string;
   readonly runtime: ContainerRuntime;
-  readonly containerd: Pick<ContainerdClient, 'read'>;
+  readonly containerd: Pick<ContainerdClient, 'read' | 'measure'>;
   readonly statFs: StatFs;
   readonly logs: Pick<NodeLogs, 'list'>;
   readonly orphans: Pick<NodeOrphans, 'list' | 'inspect'>;
@@ -77,6 +78,13 @@ export class NodeSnapshot {
         const store = await this.#deps.containerd.read(signal);
         return store && imageSpaceJson(imageSpace(store, images, clock.now()));
       },
+      signal,
+    );
+    await this.#readIfPossible(
+      'leftovers',
+      async () =>
+        (await listLeftovers({ runtime, containerd: this.#deps.containerd }, () => clock.now(), signal))
+          ?.leftovers,
       signal,
     );
     const containers = await runtime.listContainers(signal);

@@ -185,6 +185,7 @@ function nameOf({ object }: Pick<Explanation | Removal, 'object'>): string {
   }
   const { kind, node, id, path, name, pod } = object;
   if (path !== undefined) return `${kindText[kind]} ${path} on ${node}`;
+  if (kind === 'Leftover') return `${kindText[kind]} ${id ?? ''} on ${node}`;
   const short = shortId(id ?? '');
   const known = [name, pod === undefined ? undefined : `of pod ${pod}`].filter((text) => text !== undefined);
   return known.length === 0
@@ -193,6 +194,7 @@ function nameOf({ object }: Pick<Explanation | Removal, 'object'>): string {
 }
 
 const kindText = {
+  Leftover: 'Leftover',
   Node: 'Node',
   Image: 'Image',
   Container: 'Container',

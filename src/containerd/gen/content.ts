@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Timestamp } from "./types.ts";
+import { Empty, Timestamp } from "./types.ts";
 
 /** Trimmed from github.com/containerd/containerd/api v1.12.0: services/content/v1/content.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 
@@ -42,6 +42,10 @@ export interface ListStatusesRequest {
 
 export interface ListStatusesResponse {
   statuses: Status[];
+}
+
+export interface AbortRequest {
+  ref: string;
 }
 
 function createBaseInfo(): Info {
@@ -554,6 +558,61 @@ export const ListStatusesResponse: MessageFns<ListStatusesResponse> = {
   },
 };
 
+function createBaseAbortRequest(): AbortRequest {
+  return { ref: "" };
+}
+
+export const AbortRequest: MessageFns<AbortRequest> = {
+  encode(message: AbortRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ref !== "") {
+      writer.uint32(10).string(message.ref);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AbortRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAbortRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AbortRequest>): AbortRequest {
+    return AbortRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AbortRequest>): AbortRequest {
+    const message = createBaseAbortRequest();
+    message.ref = object.ref ?? "";
+    return message;
+  },
+};
+
 export type ContentDefinition = typeof ContentDefinition;
 export const ContentDefinition = {
   name: "Content",
@@ -572,6 +631,14 @@ export const ContentDefinition = {
       requestType: ListStatusesRequest as typeof ListStatusesRequest,
       requestStream: false,
       responseType: ListStatusesResponse as typeof ListStatusesResponse,
+      responseStream: false,
+      options: {},
+    },
+    abort: {
+      name: "Abort",
+      requestType: AbortRequest as typeof AbortRequest,
+      requestStream: false,
+      responseType: Empty as typeof Empty,
       responseStream: false,
       options: {},
     },

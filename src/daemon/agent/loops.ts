@@ -44,8 +44,6 @@ const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
 /** The kubelet measures every one to two minutes. */
 const usagePeriods = 6;
-/** Leftovers change seldom. */
-const leftoversPeriods = 10;
 /** Whatever the period: growth needs four measurements within 15 minutes. */
 const longestMs = 2 * 60_000;
 
@@ -61,6 +59,9 @@ const passSpreadPart = 6;
 
 /** The part of its period by which a pause of any loop may be longer. */
 const jitter = 0.1;
+
+/** Leftovers change seldom. */
+export const leftoversPeriodMs = (containerGcPeriodMs: number): number => 10 * containerGcPeriodMs;
 
 /** The longest delay of a report after a change: nothing waits for it, and a write costs the API server far more than a pass costs a node. */
 export const reportSpreadMs = (containerGcPeriodMs: number): number =>
@@ -150,8 +151,9 @@ export class AgentLoops {
       // Nothing depends on it, so it has no liveness check.
       this.#measure(passes.usage, { name: 'usage', intervalMs: atMost(usagePeriods * intervalMs) }, signal),
       this.#measure(
-        passes.leftovers,
-        { name: 'leftovers', intervalMs: leftoversPeriods * this.#deps.config.containerGcPeriodMs },
+        // Alone: what another pass removes meanwhile would change what is left over.
+        (next) => this.#turns.run(() => passes.leftovers(next), next),
+        { name: 'leftovers', intervalMs: leftoversPeriodMs(this.#deps.config.containerGcPeriodMs) },
         signal,
       ),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
@@ -242,8 +244,8 @@ export class AgentLoops {
   }
 }
 
-/** The runtime, its leftovers and the usage of the node are read without the API server. */
-const needsCaches = (name: string): boolean => !['runtime', 'leftovers', 'usage'].includes(name);
+/** The runtime and the usage of the node are read without the API server. */
+const needsCaches = (name: string): boolean => !['runtime', 'usage'].includes(name);
 
 const heartbeat = (name: string, periodMs: number, clock: Clock): Heartbeat =>
   new Heartbeat(name, Math.max(livePeriods * periodMs, liveAtLeastMs), clock);

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { containerGcReasons } from '../../agent/containergc/metrics.ts';
 import { imageGcReasons } from '../../agent/imagegc/metrics.ts';
+import { leftoverUnitReasons } from '../../agent/leftovers/metrics.ts';
 import { localStorageReasons } from '../../agent/localstorage/metrics.ts';
 import { nodePressureReasons } from '../../agent/nodepressure/metrics.ts';
 import type { OnCall } from '../../cri/connection.ts';
@@ -17,6 +18,7 @@ export function agentMetrics(registry: Registry) {
   startMetrics(units, 'containergc', containerGcReasons);
   startMetrics(units, 'localstorage', localStorageReasons);
   startMetrics(units, 'nodepressure', nodePressureReasons);
+  startMetrics(units, 'leftovers', leftoverUnitReasons);
   return { ...componentMetrics(registry), units, runtimeCall: runtimeMetrics(registry) };
 }
 

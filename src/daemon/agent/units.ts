@@ -39,7 +39,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { AgentCaches } from './caches.ts';
 import type { AgentConfig } from './command.ts';
-import type { AgentLoops, Passes } from './loops.ts';
+import { leftoversPeriodMs, type AgentLoops, type Passes } from './loops.ts';
 import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
@@ -56,7 +56,10 @@ interface AgentContext {
   readonly metrics: Pick<AgentMetrics, 'units'>;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
-  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage' | 'measure'>;
+  readonly containerd: Pick<
+    ContainerdClient,
+    'read' | 'labelImage' | 'measure' | 'deleteLease' | 'abort' | 'collect'
+  >;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
   readonly rights: Pick<OwnRights, 'missing'>;
@@ -255,13 +258,13 @@ function usageManager(
 }
 
 function leftoversManager(context: Context): LeftoversManager {
-  const { registry, runtime, containerd } = context;
+  const { config, registry, runtime, containerd } = context;
   return new LeftoversManager({
-    ...unitContext(context, 'leftovers'),
-    runtime,
+    ...removerContext(context, 'leftovers'),
     containerd,
     directories: new SnapshotDirectories({ runtime }),
     own: leftoverMetrics(registry),
+    periodMs: leftoversPeriodMs(config.containerGcPeriodMs),
   });
 }
 

@@ -1,3 +1,4 @@
+import { listLeftovers } from '../../agent/leftovers/checks.ts';
 import { imageSpace } from '../../agent/imagegc/space.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
@@ -88,6 +89,7 @@ async function read(
     name,
     images,
     space: store && imageSpace(store, images, clock.now()),
+    leftovers: (await orNote(listLeftovers({ containerd, runtime }, () => clock.now(), signal)))?.leftovers,
     sandboxImage,
     containers,
     sandboxes,

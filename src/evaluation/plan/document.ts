@@ -27,7 +27,8 @@ interface NodeObject {
     | 'LogFile'
     | 'PodDirectory'
     | 'PodCgroup'
-    | 'Checkpoint';
+    | 'Checkpoint'
+    | 'Leftover';
   readonly id?: string;
   readonly path?: string;
   readonly node: string;
@@ -191,6 +192,7 @@ const sumsOf: Readonly<Record<Unit, readonly ('warned' | 'bytes')[]>> = {
   containergc: ['warned', 'bytes'],
   localstorage: ['warned'],
   nodepressure: ['warned', 'bytes'],
+  leftovers: ['bytes'],
 };
 
 /** The counts of totals. In the state Unknown, a count of 0 is not known. */

@@ -7,6 +7,8 @@ import { planImageGc } from '../../agent/imagegc/plan.ts';
 import { bytesOfImage } from '../../agent/imagegc/space.ts';
 import { observeImages } from '../../agent/imagegc/records.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
+import { planLeftovers } from '../../agent/leftovers/plan.ts';
+import { explainLeftover } from '../../agent/leftovers/words.ts';
 import { byExcess } from '../../agent/localstorage/inventory.ts';
 import { planLocalStorage } from '../../agent/localstorage/plan.ts';
 import { explainLimit, explainStorage } from '../../agent/localstorage/words.ts';
@@ -56,6 +58,7 @@ export function planNode(facts: NodeFacts, options: PlanOptions): readonly UnitP
   return [
     imageUnit(facts, reclaim.images, options),
     containerUnit(facts, reclaim.containers, options),
+    leftoversUnit(facts, options),
     ...(storage === undefined ? [] : [storage]),
     ...(pressure === undefined ? [] : [pressureUnit({ ...facts, ...pressure, reclaim, isBusy }, options)]),
   ];
@@ -160,8 +163,18 @@ function containerUnit(facts: NodeFacts, plan: ContainerGcPlan, options: PlanOpt
   return unitOn(facts, { unit: 'containergc', rule: 'containerGC', isUnknown }, decided, options);
 }
 
+function leftoversUnit(facts: NodeFacts, options: PlanOptions): UnitPlan {
+  const { part, governance } = facts;
+  const { now, assumeElapsed: assumeUnchanged } = options;
+  const seen = { leftovers: part.leftovers, before: new Map() };
+  const { removals, kept } = planLeftovers(seen, { governance, now, assumeUnchanged });
+  const decided = explained([...removals, ...kept], explainLeftover);
+  const isUnknown = part.leftovers === undefined;
+  return unitOn(facts, { unit: 'leftovers', rule: 'leftovers', isUnknown }, decided, options);
+}
+
 interface RuleUnit {
-  readonly unit: 'containergc' | 'localstorage' | 'nodepressure';
+  readonly unit: 'containergc' | 'localstorage' | 'nodepressure' | 'leftovers';
   readonly rule: Parameters<typeof nodeRule>[1];
   readonly isUnknown: boolean;
 }

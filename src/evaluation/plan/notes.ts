@@ -312,7 +312,7 @@ function partNotes(part: NodePart, rules: Rules): readonly string[] {
 /** Facts that a rule needs and that were not read, so that nothing is removed for it. */
 export function partUnknowns(
   part: NodePart,
-  { images, containers, orphans, checkpoints, usage }: Rules,
+  { images, containers, orphans, checkpoints, leftovers, usage }: Rules,
 ): readonly string[] {
   const { disk, containers: listed } = part;
   const imageless = listed?.find((container) => imageOf(container) === '');
@@ -354,6 +354,7 @@ export function partUnknowns(
       'none of them is removed',
     ],
     [checkpointsText, part.checkpoints === undefined, checkpoints, 'none of them is removed'],
+    [leftoversText, part.leftovers === undefined, leftovers, 'none of them is removed'],
     [diskText(disk), !hasCapacity(disk), images, 'no image is removed for space'],
     [
       "the local storage usage of its pods is not known (the kubelet's /stats/summary)",
@@ -369,6 +370,9 @@ export function partUnknowns(
 
 const checkpointsText = "its checkpoints are not known (the kubelet's directory checkpoints)";
 
+const leftoversText =
+  'its leftovers of the container runtime are not known (it is not containerd, or could not be read)';
+
 const diskText = (disk: NodePart['disk']): string =>
   disk === undefined
     ? 'the usage of its image file system is not known (ImageFsInfo of the runtime)'
@@ -380,6 +384,7 @@ export interface Rules {
   readonly containers: boolean;
   readonly orphans: boolean;
   readonly checkpoints: boolean;
+  readonly leftovers: boolean;
   readonly usage: boolean;
 }
 
@@ -390,6 +395,7 @@ export function rulesOf({ policies = [] }: Pick<PlanFacts, 'policies'>): Rules {
     containers: nodes.some(({ containerGC }) => containerGC !== undefined),
     orphans: nodes.some(({ orphans }) => orphans !== undefined),
     checkpoints: nodes.some(({ checkpoints }) => checkpoints !== undefined),
+    leftovers: nodes.some(({ leftovers }) => leftovers !== undefined),
     usage: needsUsageOf(policies),
   };
 }

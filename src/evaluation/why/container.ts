@@ -14,7 +14,7 @@ export function findContainer(question: NodeQuestion, facts: PlanFacts): Target 
 }
 
 interface Candidate {
-  readonly kind: 'container' | 'sandbox';
+  readonly kind: 'container' | 'sandbox' | 'leftover';
   readonly id: string;
   readonly node: string;
   /** `namespace/name`. */
@@ -30,7 +30,10 @@ function findById(question: NodeQuestion, facts: PlanFacts): Target {
   const found =
     exact.length > 0
       ? exact
-      : all.filter((candidate) => text.split(' ').every((word) => isNamed(candidate, word)));
+      : all.filter(
+          (candidate) =>
+            candidate.kind !== 'leftover' && text.split(' ').every((word) => isNamed(candidate, word)),
+        );
   const [first] = found;
   if (first === undefined) return absent(`container or sandbox ${text}`, facts, isListed);
   // Attempts of one container, or of one sandbox, are explained together.
@@ -72,7 +75,7 @@ function findCutPath(question: NodeQuestion, facts: PlanFacts): Target {
 }
 
 function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
-  return parts.flatMap(({ name: node, containers = [], sandboxes = [] }) => [
+  return parts.flatMap(({ name: node, containers = [], sandboxes = [], leftovers = [] }) => [
     ...containers.map((container) => ({
       kind: 'container' as const,
       id: container.id,
@@ -88,6 +91,14 @@ function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
       pod: podOf(sandbox),
       name: undefined,
       text: `${shortId(sandbox.id)} (sandbox of ${sandbox.podNamespace}/${sandbox.podName} on ${node})`,
+    })),
+    ...leftovers.map(({ id, name }) => ({
+      kind: 'leftover' as const,
+      id,
+      node,
+      pod: undefined,
+      name,
+      text: `${id} (leftover on ${node})`,
     })),
   ]);
 }

@@ -8,6 +8,7 @@ import { containerReasons } from '../../agent/containergc/words.ts';
 import { evictionReasons } from '../../controllers/eviction/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../controllers/podgc/words.ts';
+import { leftoverReasons } from '../../agent/leftovers/words.ts';
 import { storageReasons, storageWarnings } from '../../agent/localstorage/words.ts';
 import { pressureReasons, pressureWarnings } from '../../agent/nodepressure/words.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
@@ -153,6 +154,7 @@ function meaningOf({ unit, verdict, reason, object, detail }: Decision): Meaning
 
 function meaningsAbout({ kind }: PlanObject, unit: Unit): Meanings | undefined {
   if (kind === 'Pod') return podMeanings[unit];
+  if (kind === 'Leftover') return leftoverReasons;
   return kind === 'Image' ? imageReasons : containerReasons;
 }
 

@@ -5,19 +5,25 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Leftover } from '../../../src/agent/leftovers/facts.ts';
+import type { LeftoverInventory } from '../../../src/agent/leftovers/facts.ts';
 import { LeftoversManager } from '../../../src/agent/leftovers/manager.ts';
 import { leftoverMetrics } from '../../../src/agent/leftovers/metrics.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
 import type { NamespaceStore } from '../../../src/containerd/store.ts';
 import { criRuntime } from '../../../src/cri/client.ts';
 import { SnapshotDirectories } from '../../../src/node/storage/snapshots.ts';
+import { unitMetrics } from '../../../src/gc/metrics.ts';
+import type { NodePassReport } from '../../../src/gc/pass.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { governedNode } from '../../unit/agent/builders.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
-import { busyboxImage } from '../node/image.ts';
+import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { addToLease } from '../node/leases.ts';
 import { push } from '../node/push.ts';
+import { pullFrom } from '../node/registry.ts';
 import { RegistryGate } from '../node/registry-gate.ts';
 import { isContainerd17 } from '../programs/parts.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
@@ -37,7 +43,9 @@ let host: string;
 beforeAll(async () => {
   cluster = await startCluster({ parts: ['ctd', 'registry'], images: [busyboxImage] });
   gate = new RegistryGate(cluster.registryUrl);
-  host = new URL(await gate.listen()).host;
+  const url = await gate.listen();
+  host = new URL(url).host;
+  pullFrom(url, { dir: cluster.dir, host: 'gate.test' });
 });
 
 afterAll(async () => {
@@ -61,21 +69,37 @@ function usedBytes(): number {
   return (blocks - bfree) * bsize;
 }
 
-/** Passes of an agent whose clock is so many minutes ahead. */
-async function found(minutes: number, passes = 1): Promise<LeftoversManager['inventory']> {
-  const manager = new LeftoversManager({
-    ...{ runtime, containerd, recorder: new FakeRecorder(), log: new RecordingLogger() },
-    directories: new SnapshotDirectories({ runtime }),
-    own: leftoverMetrics(new Registry()),
-    clock: { now: () => new Date(new Date().getTime() + minutes * 60_000) },
-    node: () => undefined,
-  });
-  for (let i = 0; i < passes; i += 1) await manager.collect(signal);
-  return manager.inventory;
+interface Agent {
+  readonly manager: LeftoversManager;
+  readonly reports: readonly NodePassReport[];
 }
 
-async function leftovers(minutes = 61): Promise<readonly Leftover[]> {
-  const inventory = await found(minutes);
+const silent = governedNode({ leftovers: undefined });
+const removing = governedNode({ leftovers: { downloads: 'Remove', leases: 'Remove', snapshots: 'Remove' } });
+
+/** An agent whose clock is so many minutes ahead. */
+function agent(minutes: number, governance: NodeGovernance = silent): Agent {
+  const registry = new Registry();
+  const reports: NodePassReport[] = [];
+  const manager = new LeftoversManager({
+    ...{ runtime, containerd, recorder: new FakeRecorder(), log: new RecordingLogger(), periodMs: 600_000 },
+    directories: new SnapshotDirectories({ runtime }),
+    ...{ own: leftoverMetrics(registry), metrics: unitMetrics(registry) },
+    clock: { ...systemClock, now: () => new Date(systemClock.now().getTime() + minutes * 60_000) },
+    ...{ governance: () => governance, node: () => undefined, onProgress: () => undefined },
+    live: {
+      confirm: () => Promise.resolve({ governance, pods: [], clockSkewMs: 0 }),
+      podState: () => Promise.resolve('gone'),
+    },
+    onPass: (report) => reports.push(report),
+  });
+  return { manager, reports };
+}
+
+async function leftovers(minutes = 61): Promise<LeftoverInventory['leftovers']> {
+  const { manager } = agent(minutes);
+  await manager.collect(signal);
+  const { inventory } = manager;
   if (inventory === undefined || 'unknown' in inventory)
     throw new Error(`unknown: ${inventory?.unknown ?? 'no pass'}`);
   return inventory.leftovers;
@@ -83,14 +107,16 @@ async function leftovers(minutes = 61): Promise<readonly Leftover[]> {
 
 const ids = async (): Promise<readonly string[]> => (await leftovers()).map(({ id }) => id);
 
+const imageNamed = (name: string): ImageSpec => ({
+  ref: `bed.test/${name}:1`,
+  busybox: false,
+  files: [{ path: name, data: Buffer.from(name) }],
+  fill: { bytes: 2 * half, kind: 'random' },
+});
+
 /** Starts to pull an image by `ctr` whose second half the registry holds back. */
 async function startPull(name: string): Promise<ChildProcess> {
-  await push(cluster.registryUrl, {
-    ref: `bed.test/${name}:1`,
-    busybox: false,
-    files: [{ path: name, data: Buffer.from(name) }],
-    fill: { bytes: 2 * half, kind: 'random' },
-  });
+  await push(cluster.registryUrl, imageNamed(name));
   gate.hold(half);
   const local = isContainerd17() ? [] : ['--local'];
   const args = ['-n', 'k8s.io', 'images', 'pull', ...local, '--plain-http', `${host}/${name}:1`];
@@ -114,7 +140,9 @@ test('a working node has none, with running and ended containers', async () => {
   await runContainer(cluster, sandbox, { name: 'main', image: busyboxImage.ref, command: ['sleep', '3600'] });
   await runContainer(cluster, sandbox, { name: 'ended', image: busyboxImage.ref, command: ['true'] });
   expect(await leftovers()).toEqual([]);
-  expect(await found(61, 2)).toMatchObject({ directories: { withoutSnapshot: 0, missing: 0 } });
+  const { manager } = agent(61, removing);
+  for (let i = 0; i < 2; i += 1) await manager.collect(signal);
+  expect(manager.inventory).toMatchObject({ directories: { withoutSnapshot: 0, missing: 0 } });
   await crictl(cluster, 'rmp', '-f', sandbox.id);
 });
 
@@ -148,4 +176,51 @@ test('each kind is named, with its bytes and its holder', async () => {
   expect(await containerd.deleteLease((download?.holder ?? '').replace('lease ', ''), signal)).toBe(true);
   expect(Math.abs(before - usedBytes() - (download?.bytes ?? 0))).toBeLessThan(64 * 1024);
   expect(await ids()).toEqual(['lease left', 'snapshot overlayfs/prepared']);
+});
+
+test('a removal frees interrupted pulls and leases, also after a restart of containerd; what somebody uses stays', async () => {
+  const sandbox = await runSandbox(cluster, { name: 'beside' });
+  await ctr('run', '-d', '--snapshotter', 'overlayfs', busyboxImage.ref, 'by-ctr', 'sleep', '3600');
+  const likeSandbox = 'f'.repeat(64);
+  await ctr('leases', 'create', '--id', likeSandbox, '--expires', '0');
+  const stopped = await startPull('stopped-too');
+  stopped.kill('SIGKILL');
+  await once(stopped, 'exit');
+  // The pull of the kubelet ends with containerd, and its lease stays.
+  await push(cluster.registryUrl, imageNamed('killed'));
+  const killed = crictl(cluster, 'pull', 'gate.test/killed:1').catch(() => 'killed');
+  await expect.poll(() => isReceiving('killed'), patience).toBe(true);
+
+  // All are younger than an hour.
+  const now = agent(0, removing);
+  for (let i = 0; i < 2; i += 1) await now.manager.collect(signal);
+  expect(now.reports.map(({ removed }) => removed)).toEqual([0, 0]);
+
+  const later = agent(61, removing);
+  await later.manager.collect(signal);
+  await cluster.kill('ctd');
+  expect(await killed).toBe('killed');
+  await expect(later.manager.collect(signal)).rejects.toThrow();
+  expect(later.manager.inventory).toHaveProperty('unknown');
+  await cluster.start('ctd');
+  const continued = await startPull('continued');
+  await later.manager.collect(signal);
+  expect(later.reports.map(({ removed }) => removed)).toEqual([0, 0, 0]);
+  gate.release();
+  expect(await once(continued, 'exit')).toEqual([0, null]);
+
+  const before = usedBytes();
+  await later.manager.collect(signal);
+  const report = later.reports.at(-1);
+  expect(report).toMatchObject({ result: 'Succeeded', removed: 3 });
+  expect(Math.abs(before - usedBytes() - (report?.freedBytes ?? 0))).toBeLessThan(128 * 1024);
+  const kept = (await leftovers()).map(({ id }) => id);
+  expect(kept).toEqual([`lease ${likeSandbox}`, 'snapshot overlayfs/prepared']);
+
+  expect(await ctr('tasks', 'ls')).toMatch(/by-ctr\s+\d+\s+RUNNING/);
+  const checked = await ctr('images', 'check', `name==${host}/continued:1`);
+  expect(checked).toMatch(/complete \(3\/3\).*true/);
+  const pods = await crictl(cluster, 'pods', '-q', '--state', 'Ready');
+  expect(pods).toContain(sandbox.id);
+  await runContainer(cluster, sandbox, { name: 'after', image: busyboxImage.ref, command: ['true'] });
 });

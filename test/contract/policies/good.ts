@@ -58,6 +58,7 @@ const limits = {
 /** Policies of all kinds that the API server must accept: a name, and the spec as written. */
 export const goodPolicies: readonly (readonly [name: string, spec: object])[] = [
   ['an empty spec has no rules and mode DryRun', {}],
+  ['leftovers of containerd', { nodes: { leftovers: { downloads: 'Remove', leases: 'Report' } } }],
   ['an empty block of pods has no rule, but its brakes', { pods: {} }],
   [
     'empty rules have their defaults',

@@ -121,8 +121,10 @@ test.for(runtimes)(
     expect(agent.lines.filter(({ level }) => level === 'error')).toEqual([]);
     expect(await agent.stop()).toBe(0);
     const before = bed.report();
-    expect(before?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
-    const totals = before?.units?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
+    // Its first pass may be later than this agent lives.
+    const collectors = () => bed.report()?.units?.filter(({ name }) => name !== 'leftovers');
+    expect(collectors()?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
+    const totals = collectors()?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
     const removed = before?.containers?.lastRemoved;
     expect(removed?.find(({ name }) => name === 'old')).toMatchObject({
       kind: 'Container',
@@ -134,7 +136,7 @@ test.for(runtimes)(
     await morePasses(next, 2);
     expect(await next.stop()).toBe(0);
     expect(totals).not.toContainEqual({ removedTotal: 0 });
-    expect(bed.report()?.units).toMatchObject(totals ?? []);
+    expect(collectors()).toMatchObject(totals ?? []);
     expect(bed.report()?.containers?.lastRemoved).toEqual(removed);
   },
 );

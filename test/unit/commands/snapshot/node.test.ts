@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findLeftovers } from '../../../../src/agent/leftovers/find.ts';
 import { imageSpace } from '../../../../src/agent/imagegc/space.ts';
 import { NodeSnapshot, type NodePartDeps } from '../../../../src/commands/snapshot/node.ts';
 import type { FoundOrphan, OrphansFound } from '../../../../src/node/storage/orphans-finder.ts';
@@ -9,6 +10,7 @@ import type { CheckpointListing } from '../../../../src/node/storage/checkpoints
 import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { boundPod } from '../facts.ts';
 import { container, FakeRuntime, image, sandbox } from '../../../fakes/runtime.ts';
+import { blob, lease, nothing } from '../../agent/stored.ts';
 
 const never = new AbortController().signal;
 const at = Date.parse('2026-01-15T12:00:00Z');
@@ -92,7 +94,7 @@ async function taken(over: Partial<NodePartDeps> = {}): Promise<Record<string, u
   const node = new NodeSnapshot({
     ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
     statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
-    containerd: { read: () => Promise.resolve(undefined) },
+    containerd: { read: () => Promise.resolve(undefined), measure: () => Promise.resolve(new Map()) },
     ...logsOf({}),
     orphans: orphansOf({}),
     checkpoints: { list: () => Promise.resolve(checkpoints) },
@@ -180,7 +182,9 @@ test('writes which bytes the images share, as its reader reads them', async () =
     ['moby', { ...stored, blobs }],
   ]);
   runtime.add(image('b'));
-  const files = await taken({ containerd: { read: () => Promise.resolve(store) } });
+  const files = await taken({
+    containerd: { read: () => Promise.resolve(store), measure: () => Promise.resolve(new Map()) },
+  });
   const source = { name: 'node-1', pods: [], needsUsage: false };
   const content = new Field('a.json', '', { imagespace: files['imagespace.json'] });
   const { images, shares, ownPins } = imageSpace(store, runtime.images, new Date());
@@ -189,6 +193,20 @@ test('writes which bytes the images share, as its reader reads them', async () =
   expect(nodeFolderIn(content, source).part.space).toEqual({ images, ownPins, shares: written });
   const wrong = new Field('a.json', '', { imagespace: { images: [], shares: [{ images: [0], bytes: 1 }] } });
   expect(() => nodeFolderIn(wrong, source)).toThrow(/must be the place of one of 0 images, is 0/);
+});
+
+test('writes what containerd keeps for nobody, as its reader reads it', async () => {
+  const leases = [lease('left', 'content', 'b'), lease('f'.repeat(64), 'content', 'b')];
+  const stored = { ...nothing, leases, blobs: [blob('b', 20)] };
+  const read = () => Promise.resolve(new Map([['k8s.io', stored]]));
+  const files = await taken({ containerd: { read, measure: () => Promise.resolve(new Map()) } });
+  const source = { name: 'node-1', pods: [], needsUsage: false };
+  const readBack = (leftovers: unknown) =>
+    nodeFolderIn(new Field('a.json', '', { leftovers }), source).part.leftovers;
+  const { leftovers } = findLeftovers(await read(), { owners: new Set(), now: new Date() });
+  expect(leftovers.map(({ obstacle }) => obstacle)).toEqual([undefined, 'SandboxUnknown']);
+  expect(readBack(files['leftovers.json'])).toEqual(leftovers);
+  expect(() => readBack([{ ...leftovers[0], obstacle: 'Later' }])).toThrow(/must be one of HeldByOther/);
 });
 
 test('writes the devices of the file systems, so that two of one size are two', async () => {
