@@ -8,7 +8,7 @@ import type { TopFacts } from '../../../../src/commands/top/rows.ts';
 export const now = new Date('2026-01-15T12:00:00Z');
 export const mib = 1024 ** 2;
 export const gib = 1024 ** 3;
-export const weekSeconds = 7 * 86_400;
+const weekSeconds = 7 * 86_400;
 
 type Workload = NodeGCReportStatusUsageWorkload;
 type Part = NodeGCReportStatusUsageWorkloadPart;
