@@ -70,7 +70,7 @@ function findCutPath(question: NodeQuestion, facts: PlanFacts): Target {
   const paths = new Set(facts.parts.flatMap(pathsIn).flatMap((path) => pattern.exec(path)?.[1] ?? []));
   const [path] = paths;
   if (path === undefined)
-    return absent(`log, orphaned resource or checkpoint ${text}`, facts, ({ logs }) => logs !== undefined);
+    return absent(`log, orphaned resource or checkpoint ${text}`, facts, isListedAt(text));
   return paths.size > 1 ? ambiguous(text, [...paths]) : findLog({ ...question, text: path }, facts);
 }
 
@@ -123,12 +123,18 @@ function absent(what: string, { parts }: PlanFacts, isKnown: (part: NodePart) =>
     : unread(`${message}; those of ${namesOf(unknown)} are not all known`);
 }
 
+/** Whether all paths of a node are known that a path, or a part of one, may mean. */
+const isListedAt =
+  (path: string) =>
+  ({ logs, checkpoints }: NodePart): boolean =>
+    logs !== undefined && (!path.includes('checkpoint') || checkpoints?.complete === true);
+
 /** A log, an orphaned resource or a checkpoint by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog(question: NodeQuestion, facts: PlanFacts): Target {
   const { text: path } = question;
   const parts = facts.parts.filter((part) => pathsIn(part).some((known) => isAtOrBelow(known, path)));
   if (parts.length === 0)
-    return absent(`log, orphaned resource or checkpoint ${path}`, facts, ({ logs }) => logs !== undefined);
+    return absent(`log, orphaned resource or checkpoint ${path}`, facts, isListedAt(path));
   const targets = parts.flatMap(({ logs }) =>
     (logs?.entries ?? []).flatMap((entry) =>
       entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],

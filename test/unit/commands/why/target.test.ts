@@ -82,7 +82,13 @@ const asked = [
   ...['container abcd01', 'container/abcd', 'container abcd0', 'container 9999', 'container abc'],
   ...['sandbox/ffff', 'sandbox of default/pod ffff01', 'Container default/pod main abcd02'],
   ...[`log /var/log/pods/${goneLogs}//`, 'LogDirectory …/default_gone_11111111…', `log …/${linkedLog}`],
-  ...[`log /var/log/containers/${linkedLog}`, 'log …/main/…log', 'log /var/nothing', 'pod directory 0182ee'],
+  ...[
+    `log /var/log/containers/${linkedLog}`,
+    'log …/main/…log',
+    'log /var/nothing',
+    'log /var/lib/kubelet/checkpoints/checkpoint-a',
+    'pod directory 0182ee',
+  ],
   ...['control group pod0182.slice', 'node node-1', 'node node-9', 'node B', 'pod', 'pod ', 'pvc/x'],
   ...['pod web/api-1 -n batch', 'pod a/b/c', 'image a b', 'pod api-1 --node=node-1', 'image nginx -n web'],
 ];
