@@ -196,7 +196,10 @@ export class OrphanFinder {
     if (inUse !== undefined) return judgedAs(inUse);
     const contents = await contentsIn(path);
     if ('hold' in contents) return contents;
+    if (contents.volumes.length === 0) return { hold: undefined, volumes: [] };
     const plugins = join(await realPath(dirname(podDirectories)), 'plugins/kubernetes.io/csi');
+    // It may have another mount in the agent than the directories of pods.
+    if (mountOf(plugins, mounts)?.isPropagated !== true) return judgedAs('MountsUnknown');
     const staged = contents.volumes.flatMap(({ stagingPaths }) =>
       stagingPaths.map((one) => join(plugins, one)).filter((one) => mountsBelow(one, mounts).length > 0),
     );

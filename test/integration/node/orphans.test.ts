@@ -165,13 +165,22 @@ describe('a search', () => {
         point: 'plugins/kubernetes.io/csi/pv/pv/globalmount',
         hold: ['Mounted', 'plugins/kubernetes.io/csi/pv/pv/globalmount'],
       },
+      {
+        name: 'of which the mount for the node cannot be seen',
+        exists: false,
+        point: 'plugins',
+        hold: ['MountsUnknown'],
+      },
       { name: 'that is mounted', exists: false, point: 'MOUNT', hold: ['Mounted', 'MOUNT'] },
       { name: 'with a file beside it', exists: false, extra: 'note', hold: ['NotEmpty', 'note'] },
       { name: 'without anything', exists: false, hold: [undefined] },
     ])('$name', async ({ exists, point, extra, hold: [obstacle, holder] }) => {
       const real = (one: string) => (one === 'MOUNT' ? volume('mount') : at(one));
       if (extra !== undefined) file(volume(extra));
-      const mounts = point === undefined ? [root] : [root, { ...root, point: real(point) }];
+      const mounts =
+        point === undefined
+          ? [root]
+          : [root, { ...root, point: real(point), isPropagated: point !== 'plugins' }];
       const finder = finderWith({
         mounts: () => Promise.resolve(mounts),
         ...(exists !== undefined && { readAttachment: () => Promise.resolve(exists) }),
