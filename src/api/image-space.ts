@@ -27,6 +27,8 @@ export interface ImageSpace {
   readonly images: ReadonlyMap<string, ImageBytes>;
   /** The images that dustpan alone has pinned in the runtime, by id, each with the policy for which it did. */
   readonly ownPins: ReadonlyMap<string, string>;
+  /** The images from which sandboxes run, by id: the next one may need another. */
+  readonly sandboxImages: ReadonlySet<string>;
   /** undefined = not recorded. */
   readonly others?: OtherBytes | undefined;
 }

@@ -348,6 +348,7 @@ const toContainers = ({ container }: ListContainerMessage): readonly StoredConta
           id: container.id,
           snapshotter: container.snapshotter,
           snapshotKey: container.snapshotKey,
+          image: container.image,
           labels: knownLabels(container.labels),
         },
       ];

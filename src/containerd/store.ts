@@ -64,6 +64,8 @@ export interface StoredContainer {
   readonly id: string;
   readonly snapshotter: string;
   readonly snapshotKey: string;
+  /** The name of the image that it was made from; '' = none. */
+  readonly image: string;
   readonly labels: Labels;
 }
 

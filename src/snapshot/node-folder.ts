@@ -215,15 +215,21 @@ function imageSpaceOf(content: Field): ImageSpace {
   const images = content
     .at('images')
     .list()
-    .map((one) => [one.at('id').name(), imageBytesOf(one), optionalText(one.at('pinnedFor'))] as const);
+    .map((one) => ({
+      id: one.at('id').name(),
+      bytes: imageBytesOf(one),
+      policy: optionalText(one.at('pinnedFor')),
+      isSandbox: one.at('isSandbox').boolean(),
+    }));
   const idAt = (place: Field): string => {
     const image = images[place.count()];
     if (image === undefined) throw place.mustBe(`the place of one of ${images.length} images`);
-    return image[0];
+    return image.id;
   };
   return {
-    images: new Map(images.map(([id, bytes]) => [id, bytes])),
-    ownPins: new Map(images.flatMap(([id, , policy]) => (policy === undefined ? [] : [[id, policy]]))),
+    images: new Map(images.map(({ id, bytes }) => [id, bytes])),
+    ownPins: new Map(images.flatMap(({ id, policy }) => (policy === undefined ? [] : [[id, policy]]))),
+    sandboxImages: new Set(images.flatMap(({ id, isSandbox }) => (isSandbox ? [id] : []))),
     shares: content
       .at('shares')
       .list()

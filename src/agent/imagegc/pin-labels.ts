@@ -14,6 +14,8 @@ export const ownLabel = 'gc.dustpan.dev/pinned';
 const k3sLabel = 'io.cattle.k3s.pinned';
 /** CRI sets it on the names that it knows. */
 const managedLabel = 'io.cri-containerd.image';
+/** CRI sets it on containers: 'sandbox' is that of a pod. */
+const kindLabel = 'io.cri-containerd.kind';
 
 /** Whether dustpan has pinned the name, also where k3s has done so afterwards. */
 export const isOwn = ({ labels }: ImageName): boolean => ownLabel in labels;
@@ -31,6 +33,16 @@ export const isManaged = ({ labels }: ImageName): boolean => managedLabel in lab
 /** The names of the kubelet's images. */
 export const storedNames = (store: ContainerdStore): readonly ImageName[] =>
   store.get(kubernetesNamespace)?.images ?? [];
+
+/** The ids of the images from which containerd runs sandboxes. containerd 2 reports no other way which image that is. */
+export function sandboxImages(
+  images: readonly RuntimeImage[],
+  store: ContainerdStore,
+): ReadonlySet<string> {
+  const running = store.get(kubernetesNamespace)?.containers ?? [];
+  const used = new Set(running.flatMap(({ image, labels }) => (labels[kindLabel] === 'sandbox' ? [image] : [])));
+  return new Set(images.filter((image) => namesOf(image).some((name) => used.has(name))).map(({ id }) => id));
+}
 
 /** The names that containerd has of an image: its id is one of them. */
 export const namesOf = ({ id, tags, digests }: RuntimeImage): readonly string[] => [id, ...tags, ...digests];

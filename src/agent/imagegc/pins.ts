@@ -134,7 +134,7 @@ function chosenOf(
   const limit = limitOf(disk, acting);
   const chosen: NamedImage[] = [];
   for (const one of wanted.toSorted((a, b) => rankOf(a) - rankOf(b))) {
-    const isPinnedByOthers = !one.isOwn && one.names.some(isOfOthers);
+    const isPinnedByOthers = !one.isOwn && one.names.every(isOfOthers);
     if (isPinnedByOthers || !one.names.some(isManaged)) continue;
     const isKnown = limit !== undefined && isMeasured(one, plan);
     const fits = isKnown ? sizeOf([...chosen, one], plan).bytes <= limit : one.isOwn;

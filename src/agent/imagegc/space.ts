@@ -3,7 +3,7 @@ import { contentNode, graphOf, imageNode, isPacked, type Graph, type Node } from
 import type { ContainerdStore } from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { sum } from '../../runtime/sum.ts';
-import { namesOf, ownPins, storedNames } from './pin-labels.ts';
+import { namesOf, ownPins, sandboxImages, storedNames } from './pin-labels.ts';
 import { distinctImages } from './uses.ts';
 
 /** An image of the kubelet with all names that its removal removes. */
@@ -21,7 +21,11 @@ export function imageSpace(store: ContainerdStore, images: readonly RuntimeImage
   const graph = graphOf(store, now);
   const distinct = distinctImages(images);
   const named = distinct.map((image) => ({ id: image.id, names: namesOf(image) }));
-  return { ...spaceOf(graph, named), ownPins: ownPins(distinct, storedNames(store)) };
+  return {
+    ...spaceOf(graph, named),
+    ownPins: ownPins(distinct, storedNames(store)),
+    sandboxImages: sandboxImages(distinct, store),
+  };
 }
 
 /** The bytes that the removal of each image frees if they are removed in this order; an image that frees nothing is missing. */
@@ -88,7 +92,7 @@ function bytesIn(
   return sumOf([...unknown, ...shares]);
 }
 
-function spaceOf(graph: Graph, images: readonly NamedImage[]): Omit<ImageSpace, 'ownPins'> {
+function spaceOf(graph: Graph, images: readonly NamedImage[]): Pick<ImageSpace, 'images' | 'shares' | 'others'> {
   const names = new Set(images.flatMap((image) => image.names));
   const held = graph.held(({ kind, id }) => kind !== 'image' || !names.has(id));
   const owners = new Map<Node, string[]>();

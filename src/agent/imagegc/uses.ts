@@ -53,17 +53,19 @@ export function usesOf(
   const ofSandboxes = new Set(index.idsOf(sandboxImage));
   // Without this image no pod can start if the registry is unreachable. If the runtime does not report it, its usual name decides.
   const isCalledSandbox = (image: RuntimeImage): boolean => ofSandboxes.size === 0 && isCalledPause(image);
+  const isSandbox = ({ id }: RuntimeImage): boolean =>
+    ofSandboxes.has(id) || space?.sandboxImages.has(id) === true;
   return (image) => ({
     usedBy: usedBy.get(image.id),
     boundPod: boundPods.get(image.id),
     // What dustpan has pinned itself is kept by the policy, or by nothing.
     pinned:
       (image.pinned && space?.ownPins.has(image.id) !== true) ||
-      ofSandboxes.has(image.id) ||
+      isSandbox(image) ||
       isCalledSandbox(image),
     pinnedFor: space?.ownPins.get(image.id),
-    isSandbox: ofSandboxes.has(image.id),
-    isCalledSandbox: isCalledSandbox(image),
+    isSandbox: isSandbox(image),
+    isCalledSandbox: isCalledSandbox(image) && !isSandbox(image),
     keepPattern: keep[patternOf(image)],
     notSelected: only.length === 0 ? undefined : selectionOf(image).unmatched,
   });

@@ -215,10 +215,15 @@ export class NodeSnapshot {
 }
 
 /** Shares name images by their places in the list: a base that 300 images share is one line. */
-function imageSpaceJson({ images, shares, ownPins }: ImageSpace): object {
+function imageSpaceJson({ images, shares, ownPins, sandboxImages }: ImageSpace): object {
   const places = new Map([...images.keys()].map((id, place) => [id, place]));
   return {
-    images: [...images].map(([id, bytes]) => ({ id, pinnedFor: ownPins.get(id), ...bytes })),
+    images: [...images].map(([id, bytes]) => ({
+      id,
+      pinnedFor: ownPins.get(id),
+      isSandbox: sandboxImages.has(id) || undefined,
+      ...bytes,
+    })),
     shares: shares.map((share) => ({ ...share, images: share.images.map((id) => places.get(id)) })),
   };
 }

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
 import { everySecond, startAgent } from './agent.ts';
-import { applyPolicy, condition, imageTags, readReport, startQuietNode } from './environment.ts';
+import {
+  applyPolicy,
+  condition,
+  createPods,
+  imageTags,
+  readReport,
+  startQuietNode,
+  untilPhases,
+} from './environment.ts';
 import { host } from './pulled-images.ts';
 import { criResponse, crictl } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
@@ -144,12 +152,30 @@ test('a kubelet whose disk is too full removes every other image, and leaves tho
   await cluster.start('kubelet');
 });
 
+test('the sandbox image is pinned where nobody has, also without a keep list', async () => {
+  // containerd 2 shows only by a sandbox which image that is.
+  await cluster.importImages([busyboxImage]);
+  await createPods(cluster, { pinning: { image: busyboxImage.ref, script: 'sleep 3600' } });
+  await untilPhases(cluster, { pinning: 'Running' });
+  const pause = (await listed()).find(({ repoTags }) => repoTags[0] === 'bed.test/pause:1');
+  const sandboxImage = pause?.id ?? '';
+  expect(Object.values(await pinsOf(sandboxImage))).toContain('others');
+  // As after an upgrade of containerd, or with a short name in its configuration.
+  const names = Object.keys(await pinsOf(sandboxImage));
+  await applyPolicy(cluster, 'Enforce', policy([]));
+  for (const name of names) await containerd.labelImage(name, { [pin]: '' }, signal);
+  // CRI manages its id; a tag that was imported it may not.
+  await expect.poll(async () => (await pinsOf(sandboxImage))[sandboxImage], eventually).toBe('default');
+  await expect.poll(() => isPinned(sandboxImage), eventually).toBe(true);
+  for (const name of names) await containerd.labelImage(name, { [pin]: 'pinned', [own]: '' }, signal);
+});
+
 test('without its entry an image loses the pin; the pin of others stays', async () => {
   await applyPolicy(cluster, 'Enforce', policy(['bed.test/foreign:1']));
   await expect.poll(() => isPinned(id), eventually).toBe(false);
   const { id: foreignId = '' } = (await listed()).find((one) => one.repoTags[0] === foreign.ref) ?? {};
   expect(await isPinned(foreignId)).toBe(true);
-  expect(Object.values(await pinsOf(foreignId))).not.toContain('default');
+  expect((await pinsOf(foreignId))[foreign.ref]).toBe('others');
 });
 
 test('without an agent, a person removes the pins of dustpan, and no others', async () => {

@@ -46,6 +46,7 @@ export const container = (id: string, snapshotKey: string, labels: Labels = {}):
   id,
   snapshotter: 'overlayfs',
   snapshotKey,
+  image: '',
   labels,
 });
 

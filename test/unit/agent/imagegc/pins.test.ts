@@ -35,6 +35,8 @@ interface Case {
   readonly governance?: NodeGovernance;
   readonly capacityBytes?: number | undefined;
   readonly sandboxImage?: string;
+  /** The ids of the images from which sandboxes run. */
+  readonly sandboxes?: readonly string[];
   /** Bytes of each image; undefined = not known. */
   readonly bytes?: number | undefined;
 }
@@ -50,6 +52,7 @@ function planned(given: Case): PinPlan {
     shares: known.map(({ id }) => ({ images: [id], bytes: size.unique, heldBy: undefined })),
     images: new Map(known.map(({ id }) => [id, size])),
     ownPins: ownPins(images, typeof names === 'string' ? [] : names),
+    sandboxImages: new Set(given.sandboxes),
   };
   const capacityBytes = 'capacityBytes' in given ? given.capacityBytes : 10_000;
   const disk = capacityBytes === undefined ? undefined : { capacityBytes, availableBytes: 5000 };
@@ -107,6 +110,13 @@ describe('which names get a pin, and which lose it', () => {
       expected: all('pin', 'web').slice(0, 2),
     },
     { name: 'nothing that others have pinned', given: { names: stored('web', foreign) }, expected: [] },
+    {
+      name: 'the other names, if others have pinned only the tag, whose pin the next pull drops',
+      given: {
+        names: stored('web').map((one) => (one.name === tagOf('web') ? { ...one, labels: foreign } : one)),
+      },
+      expected: [`pin ${idOf('web')}`, `pin ${digestOf('web')}`],
+    },
     {
       name: 'what k3s has pinned beside dustpan stays, while the image is kept',
       given: { names: stored('web', k3s) },
@@ -172,6 +182,11 @@ describe('which names get a pin, and which lose it', () => {
       expected: all('pin', 'web'),
     },
     {
+      name: 'the image from which sandboxes run, which containerd 2 does not report',
+      given: { rule: { keep: [] }, sandboxes: [idOf('web')], images: two },
+      expected: all('pin', 'web'),
+    },
+    {
       name: 'an image on both lists: keep decides',
       given: { rule: { remove: [{ image: 'web', untilMs: now.getTime() + 1 }] } },
       expected: all('pin', 'web'),
@@ -222,6 +237,14 @@ describe('the limit', () => {
         names: three.flatMap(({ id }) => stored(id.replace('sha256:', ''), ours)),
       },
       expected: ['unpin web', 'unpin db'],
+    },
+    {
+      name: 'what others have pinned does not count',
+      given: {
+        rule: { keep: ['web', 'db'], maxPinnedPercent: 10 },
+        names: [...stored('web', foreign), ...stored('db'), ...stored('app')],
+      },
+      expected: ['pin db'],
     },
     {
       name: 'on an unknown disk nothing is pinned, and nothing loses its pin',
@@ -300,6 +323,12 @@ test.each<{ name: string; given: Case; expected: readonly string[] }>([
   },
 ])('why the kubelet may remove an image: $name', ({ given, expected }) => {
   expect(reasons(given)).toEqual(expected);
+});
+
+test('an image is pinned by dustpan alone only if no name has a pin of others', () => {
+  const mixed = [...stored('web', ours).slice(1), ...stored('web', foreign).slice(0, 1)];
+  const pins = ownPins(two, [...mixed, ...stored('db', ours)]);
+  expect([...pins]).toEqual([[idOf('db'), 'p']]);
 });
 
 test('images count as pinned by the changes that were made', () => {

@@ -14,6 +14,7 @@ const share = (images: string, bytes: number, heldBy?: string): Share => ({
 const spaceOf = (...shares: readonly Share[]) => ({
   shares,
   ownPins: new Map<string, string>(),
+  sandboxImages: new Set<string>(),
   images: new Map(
     ['a', 'b', 'c'].map((name) => {
       const of = shares.filter(({ images }) => images.includes(`sha256:${name}`));
@@ -39,7 +40,7 @@ test.each([
   },
   {
     name: 'an image that was pulled after the read counts with the size that the runtime reports',
-    space: { shares: [share('b', 500)], images: new Map(), ownPins: new Map() },
+    space: { shares: [share('b', 500)], images: new Map(), ownPins: new Map(), sandboxImages: new Set<string>() },
     expected: { a: 500, b: 500 },
   },
   { name: 'without knowledge of layers, all do', space: undefined, expected: { a: 500, b: 500 } },

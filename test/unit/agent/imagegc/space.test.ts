@@ -68,7 +68,17 @@ describe('bytes of images', () => {
   });
 
   test('a containerd that no kubelet has used yet has nothing', () => {
-    expect(imageSpace(new Map(), images, now)).toMatchObject({ images: new Map(), ownPins: new Map() });
+    const none = { images: new Map(), ownPins: new Map(), sandboxImages: new Set() };
+    expect(imageSpace(new Map(), images, now)).toMatchObject(none);
+  });
+
+  test('sandboxes run from the images of their containers, by any name', () => {
+    const of = (image: string, kind: string) => ({
+      ...container(image, 'key', { 'io.cri-containerd.kind': kind }),
+      image,
+    });
+    const store = { ...nothing, containers: [of('a:1', 'sandbox'), of('b', 'container')] };
+    expect(imageSpace(new Map([['k8s.io', store]]), images, now).sandboxImages).toEqual(new Set(['a']));
   });
 
   test('an image that containerd does not have has no bytes: they are not known', () => {
@@ -82,7 +92,7 @@ describe('bytes of images', () => {
       {
         blobs: [...pair.blobs, blob('pulled', 7)],
         snapshots: [...pair.snapshots, layer('left', 30, 'base'), layer('old', 400)],
-        containers: [{ id: 'c', snapshotter: 'overlayfs', snapshotKey: 'old', labels: {} }],
+        containers: [{ id: 'c', snapshotter: 'overlayfs', snapshotKey: 'old', image: '', labels: {} }],
       },
       new Map([
         [

@@ -58,6 +58,7 @@ const sizes = (usedGibi: number, space?: ImageSpace) =>
 const space = (heldMebi: Readonly<Record<string, number>>, inexactBecause?: string): ImageSpace => ({
   images: new Map([['sha256:x', { unique: 0, shared: 0, packed: 0, inexactBecause }]]),
   ownPins: new Map(),
+  sandboxImages: new Set(),
   shares: Object.entries(heldMebi).map(([heldBy, mebi]) => ({
     images: ['sha256:x'],
     bytes: mebi * 2 ** 20,

@@ -122,7 +122,12 @@ describe('what the plan removes', () => {
       { images: [first], bytes: 10, heldBy: undefined },
       { images: [last], bytes: 10, heldBy: undefined },
     ];
-    const space = { shares, images: new Map([first, last].map((id) => [id, bytes])), ownPins: new Map() };
+    const space = {
+      shares,
+      images: new Map([first, last].map((id) => [id, bytes])),
+      ownPins: new Map(),
+      sandboxImages: new Set<string>(),
+    };
     const young = (id: string, day: number): Decision =>
       decision({
         ...{ unit: 'imagegc', verdict: 'Keep', reason: 'TooYoung', bytes: 510 },

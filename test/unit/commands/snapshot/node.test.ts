@@ -175,7 +175,10 @@ test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], w
 test('writes which bytes the images share, as its reader reads them', async () => {
   const labels = { 'io.cri-containerd.pinned': 'pinned', 'gc.dustpan.dev/pinned': 'nodes' };
   const name = { name: 'sha256:a', target: 'blob', labels };
-  const stored = { images: [name], snapshots: [], leases: [], containers: [], sandboxes: [], ingests: [] };
+  const kind = { 'io.cri-containerd.kind': 'sandbox' };
+  const pause = { id: 's', snapshotter: 'overlayfs', snapshotKey: 's', image: 'sha256:a', labels: kind };
+  const containers = [pause];
+  const stored = { images: [name], snapshots: [], leases: [], containers, sandboxes: [], ingests: [] };
   const blobs = [{ digest: 'blob', sizeBytes: 1, createdAtSeconds: 0, labels: {} }];
   const store = new Map([
     ['k8s.io', { ...stored, blobs }],
@@ -187,10 +190,19 @@ test('writes which bytes the images share, as its reader reads them', async () =
   });
   const source = { name: 'node-1', pods: [], needsUsage: false };
   const content = new Field('a.json', '', { imagespace: files['imagespace.json'] });
-  const { images, shares, ownPins } = imageSpace(store, runtime.images, new Date());
-  expect(ownPins).toEqual(new Map([['sha256:a', 'nodes']]));
+  const { images, shares, ...marks } = imageSpace(store, runtime.images, new Date());
+  expect(marks).toMatchObject({
+    ownPins: new Map([['sha256:a', 'nodes']]),
+    sandboxImages: new Set(['sha256:a']),
+  });
+  const { ownPins, sandboxImages } = marks;
   const written = shares.map((share) => ({ ...share, packedBytes: undefined }));
-  expect(nodeFolderIn(content, source).part.space).toEqual({ images, ownPins, shares: written });
+  expect(nodeFolderIn(content, source).part.space).toEqual({
+    images,
+    ownPins,
+    sandboxImages,
+    shares: written,
+  });
   const wrong = new Field('a.json', '', { imagespace: { images: [], shares: [{ images: [0], bytes: 1 }] } });
   expect(() => nodeFolderIn(wrong, source)).toThrow(/must be the place of one of 0 images, is 0/);
 });

@@ -54,7 +54,12 @@ const short = (signal: DiskSignal, part: NodePart = partWith(), rule: Partial<Im
 const pinnedBy = (policy: string, pinned: boolean): NodePart =>
   partWith({
     images: [image('x', { pinned })],
-    space: { shares: [], images: new Map(), ownPins: new Map([['sha256:x', policy]]) },
+    space: {
+      shares: [],
+      images: new Map(),
+      ownPins: new Map([['sha256:x', policy]]),
+      sandboxImages: new Set<string>(),
+    },
   });
 
 const madeFrom = (id: string, over: Parameters<typeof container>[1]): Facts =>
