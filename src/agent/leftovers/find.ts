@@ -83,7 +83,7 @@ export function findLeftovers(store: ContainerdStore, { owners: listed, now }: G
   );
   const loose = [...times.keys()].filter((node) => !held.has(node));
   const reached = new Set(left.flatMap(({ nodes, isFlat }) => [...graph.reach(nodes, isFlat)]));
-  const rest = loose.filter((node) => !reached.has(node) && isOld(times.get(node) ?? 0));
+  const rest = loose.filter((node) => !reached.has(node) && isOld(newest([node], times)));
   return {
     leftovers: sized([...unreferenced(rest, times), ...left], graph, new Set(loose)),
     unmeasured: stored.snapshots.filter(
@@ -158,7 +158,7 @@ function repositoryOf({ blobs }: NamespaceStore, nodes: readonly Node[]): string
     .flatMap(({ labels }) => Object.entries(labels).filter(([key]) => key.startsWith(repositoryLabel)));
   if (first === undefined) return undefined;
   const [key, value] = first;
-  return `${key.slice(repositoryLabel.length)}/${value.split(',')[0] ?? ''}`;
+  return `${key.slice(repositoryLabel.length)}/${value.replace(/,.*/, '')}`;
 }
 
 /** Those that no lease holds. */
@@ -171,7 +171,7 @@ const downloadsOf = ({ roots }: Graph, times: Times): readonly Candidate[] =>
             id: `download ${id}`,
             name: id,
             holder: `download ${id}`,
-            sinceMs: times.get(node) ?? 0,
+            sinceMs: newest([node], times),
             nodes: [node],
             obstacle: undefined,
           },
@@ -196,7 +196,7 @@ function snapshotsOf(stored: NamespaceStore, { graph, times, owners }: SnapshotF
       id: node,
       name,
       ...holderOf(node, graph),
-      sinceMs: times.get(node) ?? 0,
+      sinceMs: newest([node], times),
       nodes: [node],
     }));
 }
@@ -228,7 +228,7 @@ const labelledOf = (
       id: node,
       name: node.slice(node.indexOf(' ') + 1),
       ...labelled,
-      sinceMs: times.get(node) ?? 0,
+      sinceMs: newest([node], times),
       nodes: [node],
     }));
 };

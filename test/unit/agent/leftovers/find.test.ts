@@ -149,6 +149,15 @@ describe('leftovers', () => {
     ],
     ['a lease of a sandbox', { leases: [leases('sandbox', { b: 'content' })], blobs: [blob('b', 20)] }, []],
     [
+      'a lease of a sandbox that only containerd lists',
+      {
+        leases: [leases('pod', { b: 'content' })],
+        blobs: [blob('b', 20)],
+        sandboxes: [{ id: 'pod', labels: {} }],
+      },
+      [],
+    ],
+    [
       'a flat lease keeps no references',
       {
         leases: [leases('left', { b: 'content' }, { [`${gc}.flat`]: '' })],
