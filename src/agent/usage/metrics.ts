@@ -10,7 +10,7 @@ export type UsageMetrics = ReturnType<typeof usageMetrics>;
 /** The metrics of the usage of a node; what is unknown has no series. */
 export function usageMetrics(registry: Registry) {
   const { gauge } = metricRows(registry);
-  return {
+  const metrics = {
     disk: gauge(
       'disk_used_bytes',
       'Used bytes of the file systems of the kubelet and of images, by what uses them; the classes add up to what df shows as used.',
@@ -26,6 +26,9 @@ export function usageMetrics(registry: Registry) {
       'Time until a disk of the node has no available byte, at the growth of the last 15 minutes, if everything collectable is removed by then. No series if unknown, or if nothing grows.',
     ),
   };
+  // A gauge without labels begins with 0: before the first measurement that would be a full disk.
+  metrics.fullAfterCollection.remove();
+  return metrics;
 }
 
 export function showUsage(

@@ -448,6 +448,10 @@ function filling(perMinute: (minute: number) => number, over: Partial<UsageDeps>
 const perMinute = gib / 30;
 
 describe('when a disk is full', () => {
+  test('no metric says that a disk is full before the first measurement', async () => {
+    expect(await node().registry.metrics()).not.toMatch(/^dustpan_node_full_after_collection_seconds \d/m);
+  });
+
   test('at the present growth, and after collection', async () => {
     const { during, recorder, registry } = filling(() => perMinute);
     const { forecast, fileSystems, namespaces } = await during(10);
