@@ -121,6 +121,11 @@ describe('a removal', () => {
       ['lease pull'],
     ],
     ['nothing, of a label of another client', { blobs: [blob('b', 1, { [root]: '' })] }, []],
+    [
+      'nothing, of a flat lease',
+      { leases: [lease('left', 'content', 'b', { 'containerd.io/gc.flat': '' })] },
+      [],
+    ],
     ['nothing, of a lease that may be a sandbox', { leases: [lease('a'.repeat(64), 'content', 'b')] }, []],
   ])('of %s', async (_, more, changes) => {
     const node = new Node();
