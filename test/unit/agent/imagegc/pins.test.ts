@@ -4,7 +4,7 @@ import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { pinnedAfter, planPins, type PinPlan, type StoredNames } from '../../../../src/agent/imagegc/pins.ts';
 import { unpinAll } from '../../../../src/agent/imagegc/act.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
-import { ownPins } from '../../../../src/agent/imagegc/pin-labels.ts';
+import { ownPins, sandboxImages } from '../../../../src/agent/imagegc/pin-labels.ts';
 import type { ImageName, Labels } from '../../../../src/containerd/store.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import { now } from '../../../builders.ts';
@@ -329,6 +329,10 @@ test('an image is pinned by dustpan alone only if no name has a pin of others', 
   const mixed = [...stored('web', ours).slice(1), ...stored('web', foreign).slice(0, 1)];
   const pins = ownPins(two, [...mixed, ...stored('db', ours)]);
   expect([...pins]).toEqual([[idOf('db'), 'p']]);
+});
+
+test('a containerd without the namespace of the kubelet runs no sandboxes', () => {
+  expect(sandboxImages(two, new Map()).size).toBe(0);
 });
 
 test('images count as pinned by the changes that were made', () => {
