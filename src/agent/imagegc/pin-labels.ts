@@ -35,12 +35,11 @@ export const storedNames = (store: ContainerdStore): readonly ImageName[] =>
   store.get(kubernetesNamespace)?.images ?? [];
 
 /** The ids of the images from which containerd runs sandboxes. containerd 2 reports no other way which image that is. */
-export function sandboxImages(
-  images: readonly RuntimeImage[],
-  store: ContainerdStore,
-): ReadonlySet<string> {
+export function sandboxImages(images: readonly RuntimeImage[], store: ContainerdStore): ReadonlySet<string> {
   const running = store.get(kubernetesNamespace)?.containers ?? [];
-  const used = new Set(running.flatMap(({ image, labels }) => (labels[kindLabel] === 'sandbox' ? [image] : [])));
+  const used = new Set(
+    running.flatMap(({ image, labels }) => (labels[kindLabel] === 'sandbox' ? [image] : [])),
+  );
   return new Set(images.filter((image) => namesOf(image).some((name) => used.has(name))).map(({ id }) => id));
 }
 

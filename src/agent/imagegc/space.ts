@@ -92,7 +92,10 @@ function bytesIn(
   return sumOf([...unknown, ...shares]);
 }
 
-function spaceOf(graph: Graph, images: readonly NamedImage[]): Pick<ImageSpace, 'images' | 'shares' | 'others'> {
+function spaceOf(
+  graph: Graph,
+  images: readonly NamedImage[],
+): Pick<ImageSpace, 'images' | 'shares' | 'others'> {
   const names = new Set(images.flatMap((image) => image.names));
   const held = graph.held(({ kind, id }) => kind !== 'image' || !names.has(id));
   const owners = new Map<Node, string[]>();

@@ -60,9 +60,7 @@ export function usesOf(
     boundPod: boundPods.get(image.id),
     // What dustpan has pinned itself is kept by the policy, or by nothing.
     pinned:
-      (image.pinned && space?.ownPins.has(image.id) !== true) ||
-      isSandbox(image) ||
-      isCalledSandbox(image),
+      (image.pinned && space?.ownPins.has(image.id) !== true) || isSandbox(image) || isCalledSandbox(image),
     pinnedFor: space?.ownPins.get(image.id),
     isSandbox: isSandbox(image),
     isCalledSandbox: isCalledSandbox(image) && !isSandbox(image),

@@ -231,7 +231,8 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
 }
 
 function explainPinned({ image, pinnedFor, isCalledSandbox }: JudgedImage): Why {
-  if (image.pinned && pinnedFor === undefined) return { detail: 'The runtime has pinned it.', field: 'pinned=true' };
+  if (image.pinned && pinnedFor === undefined)
+    return { detail: 'The runtime has pinned it.', field: 'pinned=true' };
   return {
     detail: isCalledSandbox
       ? 'It may be the sandbox image, without which no pod can start: the runtime does not report which image that is, and this one has the usual name (pause).'

@@ -122,7 +122,12 @@ test('an Event about a full disk has its usage as far as it is known', () => {
     { images: [a], bytes: 500, heldBy: 'lease l' },
   ];
   const bytes = { unique: 500, shared: 3000, packed: 0, inexactBecause: undefined };
-  const space = { shares, images: new Map([a, b].map((id) => [id, bytes])), ownPins: new Map(), sandboxImages: new Set<string>() };
+  const space = {
+    shares,
+    images: new Map([a, b].map((id) => [id, bytes])),
+    ownPins: new Map(),
+    sandboxImages: new Set<string>(),
+  };
   const { kept: shared } = planOf({ space, pods: undefined });
   expect(noteOf({ kept: shared, space })).toContain('images PodsUnknown 3.42 KiB (2),');
   expect(noteOf({ kept: shared, space })).toContain('rest 5.37 KiB');

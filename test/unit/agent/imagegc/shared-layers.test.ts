@@ -40,7 +40,12 @@ test.each([
   },
   {
     name: 'an image that was pulled after the read counts with the size that the runtime reports',
-    space: { shares: [share('b', 500)], images: new Map(), ownPins: new Map(), sandboxImages: new Set<string>() },
+    space: {
+      shares: [share('b', 500)],
+      images: new Map(),
+      ownPins: new Map(),
+      sandboxImages: new Set<string>(),
+    },
     expected: { a: 500, b: 500 },
   },
   { name: 'without knowledge of layers, all do', space: undefined, expected: { a: 500, b: 500 } },
