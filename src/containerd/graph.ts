@@ -1,3 +1,4 @@
+import { parseRfc3339 } from '../runtime/text/rfc3339.ts';
 import {
   gcExpire,
   gcRoot,
@@ -183,9 +184,13 @@ export function graphOf(store: ContainerdStore, now: Date): Graph {
 export const leasedNodes = ({ leases }: NamespaceStore): ReadonlySet<Node> =>
   new Set(leases.flatMap(({ resources }) => resources.map(({ type, id }) => resourceNode(type, id))));
 
-/** As containerd, takes no notice of a value that is no time. */
-export const isExpired = (labels: Labels, nowMs: number): boolean =>
-  Date.parse(labels[gcExpire] ?? '') < nowMs;
+/** Unix milliseconds; undefined = it does not expire: containerd ignores what Go does not parse as RFC 3339, such as lower case and 24:00. */
+export function expiryOf(labels: Labels): number | undefined {
+  const text = labels[gcExpire] ?? '';
+  return /[tz]|T24/.test(text) ? undefined : parseRfc3339(text);
+}
+
+export const isExpired = (labels: Labels, nowMs: number): boolean => (expiryOf(labels) ?? Infinity) < nowMs;
 
 const rankOf = ({ kind }: Root): number => (kind === 'container' ? 2 : kind === 'image' ? 1 : 0);
 const byRank = (a: Root, b: Root): number => rankOf(a) - rankOf(b);

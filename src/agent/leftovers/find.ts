@@ -1,5 +1,6 @@
 import {
   contentNode,
+  expiryOf,
   gcFlat,
   graphOf,
   ingestNode,
@@ -13,11 +14,9 @@ import {
   type Root,
 } from '../../containerd/graph.ts';
 import {
-  gcExpire,
   gcRoot,
   kubernetesNamespace,
   type ContainerdStore,
-  type Labels,
   type Lease,
   type NamespaceStore,
   type Snapshot,
@@ -142,11 +141,8 @@ function obstacleOf(id: string, isFlat: boolean): LeftoverObstacle | undefined {
 function kindOf({ labels }: Lease, nodes: readonly Node[], nowMs: number): 'Download' | 'Lease' | undefined {
   if (isExpired(labels, nowMs)) return nodes.length === 0 ? undefined : 'Download';
   if (nodes.some((node) => /^ingest |^snapshot [^/]+\/extract-/.test(node))) return 'Download';
-  return hasExpiry(labels) ? undefined : 'Lease';
+  return expiryOf(labels) === undefined ? 'Lease' : undefined;
 }
-
-/** As containerd, takes no notice of a value that is no time. */
-const hasExpiry = (labels: Labels): boolean => !Number.isNaN(Date.parse(labels[gcExpire] ?? ''));
 
 const repositoryLabel = 'containerd.io/distribution.source.';
 

@@ -142,11 +142,6 @@ describe('leftovers', () => {
       { leases: [leases('left', { b: 'content' })], blobs: [blob('b', 20)] },
       ['Lease lease left 20'],
     ],
-    [
-      'a lease whose expiry is no time',
-      { leases: [leases('left', { b: 'content' }, { [`${gc}.expire`]: 'soon' })], blobs: [blob('b', 20)] },
-      ['Lease lease left 20'],
-    ],
     ['a lease of a sandbox', { leases: [leases('sandbox', { b: 'content' })], blobs: [blob('b', 20)] }, []],
     [
       'a lease of a sandbox that only containerd lists',
@@ -210,6 +205,20 @@ describe('leftovers', () => {
     ],
   ])('%s', (_, more, expected) => {
     expect(shown(storeOf(more))).toEqual(expected);
+  });
+
+  test.each([
+    ['2020-01-01T00:00:00Z', 'Download'],
+    ['2026-06-01T13:59:59.9+02:00', 'Download'],
+    ['2026-06-01T14:00:01+02:00', undefined],
+    // What Go does not parse, containerd ignores.
+    ...['soon', '2020', '2020-01-01', '2020-01-01t00:00:00z', '2020-01-01T24:00:00Z'].map(
+      (ignored) => [ignored, 'Lease'] as const,
+    ),
+  ])('a lease until %s: %s', (expire, expected) => {
+    const left = leases('left', { b: 'content' }, { [`${gc}.expire`]: expire });
+    const { leftovers } = found(storeOf({ leases: [left], blobs: [blob('b', 20)] }));
+    expect(leftovers.map(({ kind }) => kind)).toEqual(expected === undefined ? [] : [expected]);
   });
 
   test('have the name of their image, what holds them, and the newest of their times', () => {
