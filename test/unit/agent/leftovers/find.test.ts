@@ -207,7 +207,7 @@ describe('leftovers', () => {
     expect(shown(storeOf(more))).toEqual(expected);
   });
 
-  test.each([
+  test.each<readonly [expire: string, expected: string | undefined]>([
     ['2020-01-01T00:00:00Z', 'Download'],
     ['2026-06-01T13:59:59.9+02:00', 'Download'],
     ['2026-06-01T14:00:01+02:00', undefined],
