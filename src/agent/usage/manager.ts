@@ -131,7 +131,8 @@ export class UsageManager {
     if (measured.pods !== undefined) this.#measured = new Map(measured.pods.map((one) => [one.pod.uid, one]));
     else if (kubelet !== undefined && facts.pods !== undefined)
       unknown.push('usage of the pods: not measured yet by the kubelet');
-    unknown.push(...this.#partlyUnknown(measured));
+    const unmeasured = this.#unmeasured(measured);
+    if (unmeasured.length > 0) unknown.push(partialText(unmeasured));
     this.#history = observeUsage(this.#historyBefore(), measured, freedBytes());
     const marks = await this.#watch(facts, measured, signal);
     if (this.#marksTrouble !== undefined) unknown.push(this.#marksTrouble);
@@ -140,6 +141,7 @@ export class UsageManager {
       history: this.#history,
       marks,
       images: facts.images,
+      unmeasured,
       bound: facts.pods,
       podSlots: podSlots(),
       unknown,
@@ -189,10 +191,10 @@ export class UsageManager {
   }
 
   /** Not a new pod, which the kubelet measures within a minute. */
-  #partlyUnknown({ partial }: MeasuredUsage): readonly string[] {
+  #unmeasured({ partial }: MeasuredUsage): readonly StoragePod[] {
     const lasting = partial.filter(({ uid }) => this.#partial.has(uid));
     this.#partial = new Set(partial.map(({ uid }) => uid));
-    return lasting.length === 0 ? [] : [partialText(lasting)];
+    return lasting;
   }
 
   #lastingImages(images: ImageInventory | undefined): ImageInventory | undefined {

@@ -132,9 +132,11 @@ export function listedMarks({ workloads, dropped }: Marks): ListedMarks {
   return { listed, others: { count: others.length, highestBytes: Math.max(...sizes) } };
 }
 
-/** For how long a workload was watched, at most a week. */
-export const watchedSeconds = ({ observedMs }: Marks, { sinceMs }: WorkloadMarks): number =>
-  Math.floor(Math.min(observedMs - sinceMs, wholeDays * dayMs) / 1000);
+/** For how long a workload was watched, at most a week; without one, the pods of the node. */
+export const watchedSeconds = (
+  { observedMs }: Pick<Marks, 'observedMs'>,
+  { sinceMs }: Pick<WorkloadMarks, 'sinceMs'> = { sinceMs: 0 },
+): number => Math.floor(Math.min(observedMs - sinceMs, wholeDays * dayMs) / 1000);
 
 interface Moment {
   readonly observedMs: number;

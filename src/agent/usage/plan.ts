@@ -29,6 +29,8 @@ interface ObservedUsage {
   readonly history: UsageHistory;
   readonly marks: Marks;
   readonly images: ImageInventory | undefined;
+  /** Pods that ran in the last passes, but of which nothing, or not all was measured. */
+  readonly unmeasured: readonly StoragePod[];
   /** The pods bound to the node; undefined = unknown. */
   readonly bound: readonly StoragePod[] | undefined;
   /** Pods that it may have, without finished ones; undefined = unknown. */
@@ -48,6 +50,7 @@ export function planUsage({
   history,
   marks,
   images,
+  unmeasured,
   bound,
   podSlots,
   unknown,
@@ -84,6 +87,7 @@ export function planUsage({
       otherNamespaces:
         rest.length === 0 ? undefined : { count: rest.length, bytes: sum(rest.map(({ bytes }) => bytes)) },
       workloads: listed.map((one) => workloadOf(one, { measured, history, marks })),
+      watchedSeconds: boundSeconds({ measured, marks, unmeasured }),
       otherWorkloads: others.highestBytes === 0 ? undefined : others,
       images: images && [...images.listed],
       otherImages: images?.unlisted,
@@ -159,6 +163,16 @@ const namespaceOf = (
   ...sizesOf(use),
   growthBytesPerHour: namespaceGrowth(name, history),
 });
+
+/** For how long no workload has used more than the marks have; undefined = one with a running pod may have. */
+const boundSeconds = ({
+  measured,
+  marks,
+  unmeasured,
+}: Pick<ObservedUsage, 'measured' | 'marks' | 'unmeasured'>): number | undefined =>
+  measured.pods !== undefined && unmeasured.every((pod) => marks.workloads.some((one) => isOf(pod, one)))
+    ? watchedSeconds(marks)
+    : undefined;
 
 const isOf = ({ namespace, workload }: StoragePod, one: WorkloadMarks): boolean =>
   keyOf({ namespace, ...workload }) === keyOf(one);

@@ -54,7 +54,7 @@ export interface Suggestion {
   readonly highestPod: string | undefined;
   /** What a pod may have used on a node that has marks, but does not list the workload. */
   readonly unlistedBytes: number;
-  /** Whether a node has no marks: a pod may have used any bytes there. */
+  /** Whether a pod may have used any bytes on a node: the node has no marks, or too few. */
   readonly hasUnknownNodes: boolean;
   /** Of a pod. */
   readonly present: Values;
@@ -92,7 +92,7 @@ export function suggestView({ facts, allocatable, question, workload }: Given, n
   const items = view.items.filter((row) => (workload ?? workloadText(row)) === workloadText(row));
   if (workload !== undefined && items.length === 0)
     throw new Error(
-      `no report lists ${workload} in this namespace: it does not exist, or on each node with a report none of its pods has used more than ${compactQuantityText(view.rest.highestBytes)}${nearestNames(workload, view.items.map(workloadText))}`,
+      `no report lists ${workload} in this namespace: it does not exist, or on each node with a report none of its pods was measured with more than ${compactQuantityText(view.rest.highestBytes)}${nearestNames(workload, view.items.map(workloadText))}`,
     );
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',

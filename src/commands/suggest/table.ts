@@ -130,7 +130,7 @@ export function patchesText(items: readonly Suggestion[], yamlText: (value: obje
       const { kind, namespace, name, watchedSeconds, hasUnknownNodes } = one;
       const comments = [
         `${workloadText(one)} in ${namespace}, watched for ${longSpanText(watchedSeconds * 1000)}: the highest of one pod is ${highestText(one)}`,
-        hasUnknownNodes ? 'A node has no marks: a pod may have used more there' : '',
+        hasUnknownNodes ? 'A node has no marks, or of less than a day: a pod may have used more there' : '',
         exceededText(one),
         one.podsPerNode === undefined ? '' : `${fitText(one)} of its pods fit on a node`,
         `kubectl patch ${kind.toLowerCase()} ${name} -n ${namespace} --patch-file FILE`,

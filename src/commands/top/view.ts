@@ -2,7 +2,7 @@ import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts'
 import { staleMinutes } from '../../api/report/fresh.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { TopQuestion } from './command.ts';
-import { workloadRows, type WorkloadRow } from './workloads.ts';
+import { isYoung, workloadRows, type WorkloadRow } from './workloads.ts';
 import { diskSummary, nextStep, type DiskRow, type DiskSummary } from './disk.ts';
 import {
   imageRows,
@@ -211,6 +211,8 @@ const messages = {
     'The report has no usage: the agent has just started and measures within a minute, or has an older version.',
   Stale: `The values are older than ${staleMinutes} minutes: does the agent run, and is its clock right?`,
   NoMarks: 'The report has no high-water marks: the agent has an older version.',
+  FewMarks:
+    'The agent has watched for less than a day, or has not measured a running pod: what workloads that it does not list have used is unknown.',
   ClockAhead: 'The clock of the node is ahead of the clock here: the age of the values is unknown.',
 } as const;
 
@@ -231,9 +233,13 @@ function notesOf(nodes: readonly TopNode[], facts: TopFacts, now: Date): readonl
 }
 
 function markNotes(nodes: readonly TopNode[], { kind }: TopQuestion): readonly TopNote[] {
+  if (kind !== 'workloads') return [];
   const older = nodes.filter(({ usage }) => usage !== undefined && usage.workloads === undefined);
-  if (kind !== 'workloads' || older.length === 0) return [];
-  return [{ reason: 'NoMarks', nodes: older.map(({ name }) => name), message: messages.NoMarks }];
+  const young = nodes.filter(({ usage }) => isYoung(usage));
+  return [{ reason: 'NoMarks', of: older } as const, { reason: 'FewMarks', of: young } as const].flatMap(
+    ({ reason, of }) =>
+      of.length === 0 ? [] : [{ reason, nodes: of.map(({ name }) => name), message: messages[reason] }],
+  );
 }
 
 function ofNode({ hasReport, usage, time, stale }: TopNode, now: Date): readonly Omit<TopNote, 'nodes'>[] {

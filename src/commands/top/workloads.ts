@@ -23,7 +23,7 @@ export interface WorkloadRow {
   readonly highestPod: string | undefined;
   /** What a pod may have used on a node that has marks, but does not list the workload. */
   readonly unlistedBytes: number;
-  /** Whether a node has no marks: what a pod may have used there is unknown. */
+  /** Whether what a pod may have used on a node is unknown: the node has no marks, or does not list the workload and was watched for less than a day. */
   readonly hasUnknownNodes: boolean;
   /** Whether a pod may have used more. */
   readonly highestLowerBound: boolean;
@@ -62,7 +62,8 @@ export function workloadRows(
       .filter((workload) => workload.namespace === (namespace ?? workload.namespace))
       .map((workload) => ({ node, workload })),
   );
-  const hasUnknownNodes = nodes.some(({ usage }) => usage?.workloads === undefined);
+  const unmarked = nodes.filter(({ usage }) => usage?.workloads === undefined);
+  const young = nodes.filter(({ usage }) => isYoung(usage));
   // The first one that does not list a workload has its upper bound.
   const others = nodes
     .map(({ name, usage }) => ({ name, bytes: usage?.otherWorkloads?.highestBytes ?? 0 }))
@@ -71,13 +72,25 @@ export function workloadRows(
   return [...Map.groupBy(listed, keyOf).values()].flatMap((group) => {
     const own = new Set(group.map(({ node }) => node.name));
     const unlistedBytes = others.find(({ name }) => !own.has(name))?.bytes ?? 0;
-    return rowOf(group, { unlistedBytes, hasUnknownNodes });
+    const lowerBound = unmarked.length > 0 || unlistedBytes > 0;
+    const hasUnknownNodes = unmarked.length > 0 || young.some(({ name }) => !own.has(name));
+    return rowOf(group, { unlistedBytes, hasUnknownNodes, lowerBound });
   });
 }
 
+const daySeconds = 86_400;
+
+/** Whether the marks say nothing of a workload that they do not list: before, or in pods that were not measured, it may have used any bytes. */
+export const isYoung = (usage: ReportedUsage['usage']): boolean =>
+  usage?.workloads !== undefined && (usage.watchedSeconds ?? 0) < daySeconds;
+
 function rowOf(
   group: readonly Listed[],
-  { unlistedBytes, hasUnknownNodes }: Pick<WorkloadRow, 'unlistedBytes' | 'hasUnknownNodes'>,
+  {
+    unlistedBytes,
+    hasUnknownNodes,
+    lowerBound,
+  }: Pick<WorkloadRow, 'unlistedBytes' | 'hasUnknownNodes' | 'lowerBound'>,
 ): WorkloadRow | [] {
   const all = group.map(({ workload }) => workload).toSorted((a, b) => b.highestBytes - a.highestBytes);
   const [highest] = all;
@@ -93,7 +106,7 @@ function rowOf(
     bytes: added(all, ({ bytes }) => bytes),
     growthBytesPerHour: growth > 0 ? growth : undefined,
     nodes: all.filter(({ pods = 0 }) => pods > 0).length,
-    lowerBound: hasUnknownNodes || unlistedBytes > 0 || all.some(({ lowerBound }) => lowerBound),
+    lowerBound: lowerBound || all.some((one) => one.lowerBound),
     highestBytes,
     highestPod,
     unlistedBytes,

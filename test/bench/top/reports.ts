@@ -77,6 +77,7 @@ export function usageReport(number: number, now: Date, size: Size): Manifest {
             { kind: 'volume', name: 'data', highestBytes: share(i) },
           ],
         })),
+        watchedSeconds: 7 * 86_400,
         otherWorkloads: { count: 30, highestBytes: 60_000_000 },
         otherNamespaces: { count: 3, bytes: 1_000_000 },
         images: Array.from({ length: size.images }, (_, i) => ({

@@ -121,6 +121,26 @@ describe('high-water marks', () => {
     expect(workloads?.[0]).not.toHaveProperty('bytes');
   });
 
+  test('the time of watching is that of the node; unknown while a running pod has no marks', async () => {
+    let isMeasured = false;
+    const layer = { containers: { main: { layer: 1, logs: 0 } } };
+    const kubelet = () =>
+      Promise.resolve(usage(isMeasured ? { 'web-1': layer, idle: layer } : { idle: layer }));
+    const pods = () => [storagePod('web-1', storage, web), storagePod('idle')];
+    const { during, measure } = node({ kubelet, pods });
+    const first = await measure();
+    expect(first.watchedSeconds).toBe(0);
+    const second = await during(1, () => undefined);
+    expect(second.otherWorkloads).toEqual({ count: 1, highestBytes: gib / 1024 });
+    expect(second).not.toHaveProperty('watchedSeconds');
+    isMeasured = true;
+    const third = await during(1, () => undefined);
+    expect(third.watchedSeconds).toBeGreaterThan(0);
+    isMeasured = false;
+    await during(1, () => undefined);
+    expect((await during(1, () => undefined)).watchedSeconds).toBeGreaterThan(0);
+  });
+
   test('before a first measurement there is nothing to write', async () => {
     const file = new MarksFile();
     await node7(file, 1).manager.saveMarks(never);

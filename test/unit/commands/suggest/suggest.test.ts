@@ -61,6 +61,15 @@ describe('values', () => {
     expect(values(unknown)).toEqual(values(suggested(one, other)));
   });
 
+  test('a node that was watched for five minutes has no bound: the highest is a lower one', () => {
+    const other = marked('node-2', [], { watchedSeconds: 300 });
+    const view = viewOf(factsOf([marked('node-1', [workload('web', 150)]), other]));
+    expect(view.items).toMatchObject([{ hasUnknownNodes: true }]);
+    expect(view.notes).toMatchObject([{ reason: 'FewMarks', nodes: ['node-2'] }]);
+    expect(suggestTable(view, undefined).join('\n')).toContain('≥150Mi');
+    expect(patchesText(view.items, yamlText)).toContain('# A node has no marks, or of less than a day');
+  });
+
   test.each([
     ['WatchedLessThanADay', { watchedSeconds: 86_399 }],
     ['TooManyParts', { otherParts: 1 }],
@@ -117,7 +126,7 @@ test('one workload is found by its name, and one that no report lists is an erro
   const find = (name: string) => suggestView({ facts, allocatable: [], question, workload: name }, now);
   expect(find('deployment/web').items).toMatchObject([{ name: 'web' }]);
   expect(() => find('deployment/wep')).toThrow(
-    'no report lists deployment/wep in this namespace: it does not exist, or on each node with a report none of its pods has used more than 40.0Mi; did you mean',
+    'no report lists deployment/wep in this namespace: it does not exist, or on each node with a report none of its pods was measured with more than 40.0Mi; did you mean',
   );
 });
 

@@ -43,6 +43,7 @@ export const marked = (
       { name: 'nodefs', capacityBytes: 100 * gib, availableBytes: 50 * gib, usedBytes: 50 * gib },
     ],
     workloads: workloads && [...workloads],
+    watchedSeconds: weekSeconds,
     ...more,
   },
 });

@@ -51,12 +51,17 @@ describe('over nodes', () => {
   const web = workload('web', 300);
   const unlisted = (highestMib: number) =>
     marked('node-2', [], { otherWorkloads: { count: 3, highestBytes: highestMib * mib } });
+  const young = (highestMib: number, watchedSeconds: number | undefined) =>
+    marked('node-2', [], { watchedSeconds, otherWorkloads: { count: 3, highestBytes: highestMib * mib } });
   const own = { otherWorkloads: { count: 9, highestBytes: gib } };
   test.each([
     ['lists all of its workloads', marked('node-2', []), [false, false, 0, false]],
     ['has smaller ones, one of which it may be', unlisted(50), [true, false, 50 * mib, false]],
     ['has larger ones that it does not list', unlisted(301), [true, true, 301 * mib, false]],
     ['has no marks', marked('node-2', undefined), [true, true, 0, true]],
+    ['has watched a day', young(50, 86_400), [true, false, 50 * mib, false]],
+    ['has watched less than a day', young(50, 86_399), [true, true, 50 * mib, true]],
+    ['has watched for an unknown time', young(0, undefined), [false, true, 0, true]],
     ['has no usage', { ...marked('node-2', []), usage: undefined }, [true, true, 0, true]],
   ] as const)(
     'on another node that %s',
@@ -65,6 +70,12 @@ describe('over nodes', () => {
       expect(rowsOf(marked('node-1', [web], own), report)[0]).toMatchObject(expected);
     },
   );
+
+  test('a node that was watched for less than a day is named; only what it lists is known', () => {
+    const view = viewOf(factsOf([marked('node-1', [web]), marked('node-2', [web], { watchedSeconds: 300 })]));
+    expect(view.items[0]).toMatchObject({ hasUnknownNodes: false, highestLowerBound: false });
+    expect(view.notes).toMatchObject([{ reason: 'FewMarks', nodes: ['node-2'] }]);
+  });
 
   test.each([
     ['is not known', { pods: undefined, bytes: undefined }, { nodes: 0, lowerBound: false }],
