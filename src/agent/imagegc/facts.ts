@@ -254,7 +254,7 @@ export type UnpinnedReason = (typeof unpinnedReasons)[number];
 
 /** The images that are to be pinned in the runtime, so that the kubelet keeps them too: those of the keep list, and the sandbox image. */
 export interface PinState {
-  /** Those that the runtime shows as pinned, by whomever. */
+  /** Those of the keep list that the runtime shows as pinned, by whomever. */
   readonly bound: number;
   /** The others by the reason, the worst first. */
   readonly unbound: readonly (CountAndBytes & { readonly reason: UnpinnedReason })[];

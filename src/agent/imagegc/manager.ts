@@ -29,7 +29,7 @@ import {
 import { hasCapacity, needsDisk } from './disk.ts';
 import { freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory, PinState } from './facts.ts';
-import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
+import { imageGcReasons, showPinned, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { storedNames } from './pin-labels.ts';
 import { pinnedAfter, planPins, type StoredNames } from './pins.ts';
 import { planImageGc } from './plan.ts';
@@ -254,8 +254,7 @@ export class ImageGcManager {
     const { changes, state } = planPins({ plan, names, disk, governance });
     const made = await changePins({ ...this.#deps, reporting: this.#reporting }, changes, signal);
     const pinned = typeof names === 'string' ? undefined : pinnedAfter(names, made, plan);
-    own.pinned.set(pinned?.count ?? 0);
-    own.pinnedBytes.set(pinned?.bytes ?? 0);
+    showPinned(own, pinned);
     return { ...state, own: pinned };
   }
 

@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
 import { byDiskSignal } from '../../api/node-pressure.ts';
 import {
   imageKeepReasons,
@@ -8,7 +8,7 @@ import {
 } from '../../api/reasons.ts';
 import type { UnitReasons } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
-import type { ImageGcPlan } from './facts.ts';
+import type { CountAndBytes, ImageGcPlan } from './facts.ts';
 
 export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
 
@@ -42,8 +42,14 @@ export function imageGcMetrics(registry: Registry) {
       'image_garbage_collected_bytes_total',
       'Bytes freed on the image file system by removing images, measured if possible.',
     ),
-    pinned: gauge('image_pinned_images', 'Images that dustpan has pinned in the runtime for the kubelet.'),
-    pinnedBytes: gauge('image_pinned_bytes', 'Bytes of the images that dustpan has pinned in the runtime.'),
+    pinned: gauge(
+      'image_pinned_images',
+      'Images that dustpan has pinned in the runtime for the kubelet. No series if unknown.',
+    ),
+    pinnedBytes: gauge(
+      'image_pinned_bytes',
+      'Bytes of the images that dustpan has pinned in the runtime. No series if unknown.',
+    ),
     repulled: counter(
       'image_repulled_after_gc_total',
       'Images that were pulled again within 24 hours of their removal.',
@@ -60,7 +66,22 @@ export function imageGcMetrics(registry: Registry) {
     ),
   };
   for (const reason of Object.values(upstreamReason)) metrics.collected.inc({ reason }, 0);
+  showPinned(metrics, undefined);
   return metrics;
+}
+
+/** undefined = unknown: then the metrics have no series. */
+export function showPinned(
+  { pinned, pinnedBytes }: Readonly<Record<'pinned' | 'pinnedBytes', Gauge>>,
+  own: CountAndBytes | undefined,
+): void {
+  if (own === undefined) {
+    pinned.remove();
+    pinnedBytes.remove();
+    return;
+  }
+  pinned.set(own.count);
+  pinnedBytes.set(own.bytes);
 }
 
 type Shown = Pick<ImageGcPlan, 'wantedBytes' | 'wantedInodes' | 'usedPercent' | 'usedInodesPercent'>;

@@ -61,7 +61,8 @@ export function planPins({ plan, names, disk, governance }: PinFacts): PinPlan {
   return {
     changes,
     state: {
-      bound: byReason.get(undefined)?.length ?? 0,
+      bound: (byReason.get(undefined) ?? []).filter(({ image }) => image.target.keepPattern !== undefined)
+        .length,
       unbound: unpinnedReasons.flatMap((reason) => {
         const some = byReason.get(reason);
         return some === undefined ? [] : [{ reason, ...sizeOf(some, plan) }];

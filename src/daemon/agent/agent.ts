@@ -222,7 +222,10 @@ class Agent {
     try {
       if (!(await isUninstalled(cluster.acts, config.pod, AbortSignal.timeout(ownDaemonSetMs)))) return;
       const names = (await unpinAll(containerd, AbortSignal.timeout(unpinMs))) ?? [];
-      log.info({ names: names.length }, 'uninstalled, removed the pins of images');
+      log.info(
+        { names: names.length },
+        'removed the pins of images, because the DaemonSet of this agent is deleted, or may not be read',
+      );
     } catch (err) {
       log.warn({ err }, 'pins of images stay; if dustpan is uninstalled, dustpan unpin removes them');
     }

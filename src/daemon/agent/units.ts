@@ -93,8 +93,8 @@ export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
     usage: (signal) => usage.measure(signal),
     leftovers: (signal) => leftovers.collect(signal),
     report: async (signal, isLast) => {
-      if (isLast === true) await usage.saveMarks(signal);
-      await report.reconcile(signal, isLast);
+      // A disk that hangs must not delay the last report.
+      await Promise.all([isLast === true && usage.saveMarks(signal), report.reconcile(signal, isLast)]);
     },
     isReportAwaited: () => report.isAwaited,
   };

@@ -195,6 +195,12 @@ describe('which names get a pin, and which lose it', () => {
     expect(changed(given)).toEqual(expected);
   });
 
+  test('the sandbox image that is pinned is no image of the keep list', () => {
+    const sandbox = { rule: { keep: ['misspelt'] }, names: stored('web', ours), sandboxes: [idOf('web')] };
+    const { state } = planned({ ...sandbox, images: [namedImage('web', { pinned: true })] });
+    expect(state).toEqual({ bound: 0, unbound: [] });
+  });
+
   test('a pin is removed by its own labels; of a name that k3s has pinned too only the one of dustpan', () => {
     const labelsFor = (labels: Labels) =>
       planned({ rule: { keep: [] }, names: stored('web', labels) }).changes[0]?.labels;
@@ -368,6 +374,17 @@ describe('a pass', () => {
     expect(last?.offenders.find(({ id }) => id === 'sha256:a')?.reason).toBe('KeepListed');
     expect(last?.pins).toMatchObject({ bound: 1, unbound: [], own: { count: 1 } });
     expect(await node.metric('dustpan_image_pinned_images')).toBe(1);
+  });
+
+  test('a store that cannot be read: how many are pinned is unknown', async () => {
+    const { node } = keepingNode();
+    await node.observe();
+    await node.pass();
+    await node.pass();
+    node.store = () => Promise.reject(new Error('refused'));
+    await node.pass();
+    expect(await node.metric('dustpan_image_pinned_images')).toBeUndefined();
+    expect(node.inventories.at(-1)?.pins).toMatchObject({ own: undefined });
   });
 
   test('an image that is on the list no longer loses its pin, and is removed, also by the remove list', async () => {
