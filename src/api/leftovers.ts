@@ -14,8 +14,8 @@ export interface Leftover {
   readonly name: string;
   /** What keeps it, e.g. `lease 123`; `nothing`: containerd deletes it when its collector runs. */
   readonly holder: string;
-  /** The newest of the times of the lease, its downloads, blobs and snapshots. */
-  readonly sinceMs: number;
+  /** The newest of the times of the lease, its downloads, blobs and snapshots; undefined = one of them is unknown. */
+  readonly sinceMs: number | undefined;
   /** What its removal frees after those before it are removed. */
   readonly bytes: number;
   /** Whether a part of the bytes is unknown. */

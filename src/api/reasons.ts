@@ -124,6 +124,7 @@ export type LeftoverRemoveReason = (typeof leftoverRemoveReasons)[number];
 export const leftoverKeepReasons = [
   'HeldByOther',
   'SandboxUnknown',
+  'AgeUnknown',
   'ProgressUnknown',
   'InUse',
   'Quarantined',

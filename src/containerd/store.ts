@@ -29,6 +29,7 @@ export interface ImageName {
 export interface Blob {
   readonly digest: string;
   readonly sizeBytes: number;
+  /** 0 or less = unknown. */
   readonly createdAtSeconds: number;
   readonly labels: Labels;
 }
@@ -41,6 +42,7 @@ export interface Snapshot {
   /** '' = none. */
   readonly parent: string;
   readonly kind: 'committed' | 'other';
+  /** 0 or less = unknown. */
   readonly createdAtSeconds: number;
   readonly labels: Labels;
   /** Of a committed one, as measured when it was unpacked; unknown: the runtime could not say, or it still changes. */
@@ -55,6 +57,7 @@ interface LeaseResource {
 
 export interface Lease {
   readonly id: string;
+  /** 0 or less = unknown. */
   readonly createdAtSeconds: number;
   readonly labels: Labels;
   readonly resources: readonly LeaseResource[];
@@ -79,6 +82,7 @@ export interface StoredSandbox {
 export interface Ingest {
   readonly ref: string;
   readonly startedAtSeconds: number;
+  /** 0 or less = unknown. */
   readonly updatedAtSeconds: number;
   readonly receivedBytes: number;
   /** 0 = unknown. */

@@ -196,7 +196,7 @@ const leftoversOf = (content: Field): readonly Leftover[] =>
     id: one.at('id').name(),
     name: one.at('name').name(),
     holder: one.at('holder').name(),
-    sinceMs: one.at('sinceMs').count(),
+    sinceMs: one.at('sinceMs').isAbsent ? undefined : one.at('sinceMs').count(),
     bytes: one.at('bytes').count(),
     isLowerBound: one.at('isLowerBound').boolean(),
     progress: optionalText(one.at('progress')),

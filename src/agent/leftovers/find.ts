@@ -41,15 +41,23 @@ interface Found {
 }
 
 /** A leftover before its bytes are known. */
-interface Candidate extends Omit<Leftover, 'bytes' | 'isLowerBound' | 'progress'> {
+interface Candidate extends Omit<Leftover, 'sinceMs' | 'bytes' | 'isLowerBound' | 'progress'> {
+  /** Of everything that it names. */
+  readonly times: readonly Time[];
   readonly nodes: readonly Node[];
   /** It does not keep what the labels of these refer to. */
   readonly isFlat?: boolean;
 }
 
+/** Unix milliseconds; undefined = unknown. */
+type Time = number | undefined;
+
+/** Go's zero time is in the year 1. */
+const timeOf = (seconds: number): Time => (seconds > 0 ? seconds * 1000 : undefined);
+
 /**
- * Finds what containerd keeps for nobody: what is older than an hour, and what neither an image, a container or a sandbox nor another
- * namespace reaches. In the order of removal.
+ * Finds what containerd keeps for nobody: what is older than an hour or of unknown age, and what neither an image, a container or a sandbox
+ * nor another namespace reaches. In the order of removal.
  */
 export function findLeftovers(store: ContainerdStore, { owners: listed, now }: Given): Found {
   const stored = store.get(kubernetesNamespace);
@@ -65,13 +73,13 @@ export function findLeftovers(store: ContainerdStore, { owners: listed, now }: G
     if (owners.has(id))
       graph.roots.push({ kind: 'container', id, node: snapshotNode(snapshotter, id), isFlat: false });
   const times = timesOf(stored);
-  const isOld = (sinceMs: number): boolean => now.getTime() - sinceMs >= minimumAgeMs;
+  const isYoung = (ms: Time): boolean => ms !== undefined && now.getTime() - ms < minimumAgeMs;
   const candidates = [
     ...leasesOf(stored, { owners, times, nowMs: now.getTime() }),
     ...downloadsOf(graph, times),
     ...snapshotsOf(stored, { owners, graph, times }),
     ...labelledOf(stored, { graph, times }),
-  ].filter(({ sinceMs }) => isOld(sinceMs));
+  ].filter((one) => !one.times.some(isYoung));
   const holders = new Set(candidates.map(({ holder }) => holder));
   const ofLabels = new Set(candidates.flatMap(({ kind, nodes }) => (isByLabel(kind) ? nodes : [])));
   const isOurs = ({ kind, id, node }: Root): boolean =>
@@ -82,7 +90,7 @@ export function findLeftovers(store: ContainerdStore, { owners: listed, now }: G
   );
   const loose = [...times.keys()].filter((node) => !held.has(node));
   const reached = new Set(left.flatMap(({ nodes, isFlat }) => [...graph.reach(nodes, isFlat)]));
-  const rest = loose.filter((node) => !reached.has(node) && isOld(newest([node], times)));
+  const rest = loose.filter((node) => !reached.has(node) && !isYoung(times.get(node)));
   return {
     leftovers: sized([...unreferenced(rest, times), ...left], graph, new Set(loose)),
     unmeasured: stored.snapshots.filter(
@@ -97,19 +105,26 @@ export function findLeftovers(store: ContainerdStore, { owners: listed, now }: G
 
 const isByLabel = (kind: Leftover['kind']): boolean => kind === 'Snapshot' || kind === 'Content';
 
-type Times = ReadonlyMap<Node, number>;
+type Times = ReadonlyMap<Node, Time>;
 
 const timesOf = ({ blobs, snapshots, ingests }: NamespaceStore): Times =>
   new Map([
-    ...blobs.map((one) => [contentNode(one.digest), one.createdAtSeconds * 1000] as const),
+    ...blobs.map((one) => [contentNode(one.digest), timeOf(one.createdAtSeconds)] as const),
     ...snapshots.map(
-      (one) => [snapshotNode(one.snapshotter, one.name), one.createdAtSeconds * 1000] as const,
+      (one) => [snapshotNode(one.snapshotter, one.name), timeOf(one.createdAtSeconds)] as const,
     ),
-    ...ingests.map((one) => [ingestNode(one.ref), one.updatedAtSeconds * 1000] as const),
+    ...ingests.map((one) => [ingestNode(one.ref), timeOf(one.updatedAtSeconds)] as const),
   ]);
 
-const newest = (nodes: readonly Node[], times: Times): number =>
-  Math.max(0, ...nodes.map((node) => times.get(node) ?? 0));
+/** What containerd does not have has none. */
+const timesIn = (times: Times, nodes: readonly Node[]): readonly Time[] =>
+  nodes.filter((node) => times.has(node)).map((node) => times.get(node));
+
+/** undefined = one of them is unknown. */
+function newest(times: readonly Time[]): Time {
+  const known = times.filter((ms) => ms !== undefined);
+  return known.length < times.length ? undefined : Math.max(...known);
+}
 
 interface LeaseFacts {
   readonly owners: ReadonlySet<string>;
@@ -123,11 +138,13 @@ function leasesOf(stored: NamespaceStore, { owners, times, nowMs }: LeaseFacts):
     const nodes = lease.resources.map(({ type, id }) => resourceNode(type, id));
     const kind = owners.has(lease.id) ? undefined : kindOf(lease, nodes, nowMs);
     if (kind === undefined) return [];
-    const sinceMs = Math.max(lease.createdAtSeconds * 1000, newest(nodes, times));
     const id = `lease ${lease.id}`;
     const name = repositoryOf(stored, nodes) ?? lease.id;
     const isFlat = gcFlat in lease.labels;
-    return [{ kind, id, name, holder: id, sinceMs, nodes, isFlat, obstacle: obstacleOf(lease.id, isFlat) }];
+    const own = [timeOf(lease.createdAtSeconds), ...timesIn(times, nodes)];
+    return [
+      { kind, id, name, holder: id, times: own, nodes, isFlat, obstacle: obstacleOf(lease.id, isFlat) },
+    ];
   });
   return found.toSorted((a, b) => Number(a.kind === 'Lease') - Number(b.kind === 'Lease'));
 }
@@ -167,7 +184,7 @@ const downloadsOf = ({ roots }: Graph, times: Times): readonly Candidate[] =>
             id: `download ${id}`,
             name: id,
             holder: `download ${id}`,
-            sinceMs: newest([node], times),
+            times: timesIn(times, [node]),
             nodes: [node],
             obstacle: undefined,
           },
@@ -192,7 +209,7 @@ function snapshotsOf(stored: NamespaceStore, { graph, times, owners }: SnapshotF
       id: node,
       name,
       ...holderOf(node, graph),
-      sinceMs: newest([node], times),
+      times: timesIn(times, [node]),
       nodes: [node],
     }));
 }
@@ -224,7 +241,7 @@ const labelledOf = (
       id: node,
       name: node.slice(node.indexOf(' ') + 1),
       ...labelled,
-      sinceMs: newest([node], times),
+      times: timesIn(times, [node]),
       nodes: [node],
     }));
 };
@@ -240,7 +257,7 @@ const unreferenced = (nodes: readonly Node[], times: Times): readonly Candidate[
           name: 'unreferenced',
           holder: nothing,
           obstacle: undefined,
-          sinceMs: newest(nodes, times),
+          times: timesIn(times, nodes),
           nodes,
         },
       ];
@@ -257,7 +274,8 @@ function sized(
   const nodesBy = Map.groupBy(last.keys(), (node) => last.get(node));
   return candidates.map((one) => {
     const own = nodesBy.get(one) ?? [];
-    const { kind, id, name, holder, sinceMs, obstacle } = one;
+    const { kind, id, name, holder, obstacle } = one;
+    const sinceMs = newest(one.times);
     const bytes = sum(own.map((node) => graph.bytes.get(node) ?? 0));
     const isLowerBound = own.some((node) => !graph.bytes.has(node) || graph.doubts.has(node));
     const progress = progressOf(one, graph);
@@ -266,11 +284,11 @@ function sized(
 }
 
 /** A committed layer does not grow, also if its size is unknown. */
-function progressOf({ nodes, sinceMs }: Candidate, { bytes, doubts }: Graph): string | undefined {
+function progressOf({ nodes, times }: Candidate, { bytes, doubts }: Graph): string | undefined {
   const sizes = nodes.map((node) => ({ node, size: bytes.get(node) ?? doubts.get(node) }));
   const isKnown = sizes.every(({ node, size }) => size !== undefined || !node.startsWith('snapshot '));
   return isKnown
-    ? JSON.stringify([sinceMs, ...sizes.map(({ node, size }) => `${node} ${size ?? ''}`).sort()])
+    ? JSON.stringify([newest(times), ...sizes.map(({ node, size }) => `${node} ${size ?? ''}`).sort()])
     : undefined;
 }
 

@@ -57,20 +57,21 @@ function keptBecause(
   facts: LeftoverFacts,
   { governance, now, assumeUnchanged = false }: Given,
 ): KeptBecause | undefined {
-  const { id, kind, obstacle, progress } = leftover;
+  const { id, kind, sinceMs, obstacle, progress } = leftover;
   const governed = nodeRule(governance, 'leftovers');
   if (governed.kind === 'keep') return { reason: governed.reason };
   if (governed.rule[leftoverFields[kind]] === 'Report') return { reason: 'RuleOff' };
   if (obstacle !== undefined) return { reason: obstacle };
+  if (sinceMs === undefined) return { reason: 'AgeUnknown' };
   if (progress === undefined) return { reason: 'ProgressUnknown' };
-  if (isAgeUnknown(leftover, facts, now)) return { reason: 'ClockUnsure' };
+  if (isPerhapsYoung(sinceMs, facts, now)) return { reason: 'ClockUnsure' };
   if (!assumeUnchanged && facts.before.get(id) !== progress) return { reason: 'Quarantined' };
   return pausedAfter(facts.failedBefore?.get(id), now);
 }
 
 /** What was made before a jump of the clock looks older than it is. */
-const isAgeUnknown = (
-  { sinceMs }: Leftover,
+const isPerhapsYoung = (
+  sinceMs: number,
   { clockUnsure = false, jumps = [] }: LeftoverFacts,
   now: Date,
 ): boolean => clockUnsure || now.getTime() - sinceMs < minimumAgeMs + ageErrorMs(sinceMs, jumps);

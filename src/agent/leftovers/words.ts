@@ -39,6 +39,10 @@ export const leftoverReasons: Readonly<Record<LeftoverRemoveReason | LeftoverKee
     meaning: 'The lease has the name of a sandbox that the runtime does not list: it may still be needed.',
     change: 'Never by dustpan: containerd deletes the lease of a sandbox with it.',
   },
+  AgeUnknown: {
+    meaning: 'containerd does not say when a part of it was made, so it may be younger than an hour.',
+    change: 'containerd reports the time.',
+  },
   ProgressUnknown: {
     meaning: 'containerd does not report the size of one of its writable snapshots, so it may still grow.',
     change: 'containerd reports the size.',
@@ -68,6 +72,8 @@ export function explainLeftover({
   const { leftover } = target;
   const field = `nodes.leftovers.${leftoverFields[leftover.kind]}`;
   const { meaning } = leftoverReasons[reason];
+  const since = leftover.sinceMs === undefined ? '' : `, unchanged since ${timeText(leftover.sinceMs)}`;
+  const detail = `${meaning} It is kept by ${leftover.holder}${since}.`;
   switch (reason) {
     case 'NoPolicy':
     case 'InvalidPolicy':
@@ -78,15 +84,13 @@ export function explainLeftover({
     case 'InterruptedDownload':
     case 'UnusedLease':
     case 'Unreferenced':
-      return {
-        detail: `${meaning} It is kept by ${leftover.holder}, unchanged since ${timeText(leftover.sinceMs)}.`,
-        field: `${field}=Remove`,
-      };
+      return { detail, field: `${field}=Remove` };
     case 'RuleOff':
       return { detail: meaning, field: `${field} is not Remove` };
     case 'HeldByOther':
     case 'SandboxUnknown':
-      return { detail: `${meaning} It is kept by ${leftover.holder}.` };
+    case 'AgeUnknown':
+      return { detail };
     case 'RemovalFailed':
       return {
         detail: `Its removal has failed ${counted('times' in decision ? (decision.times ?? 0) : 0, 'time')}; the pause before the next attempt doubles with each failure.`,

@@ -74,7 +74,7 @@ function leftoversOf(
     lowerBound: leftovers.some(({ isLowerBound }) => isLowerBound) || undefined,
     largest: leftovers.toSorted(bySize).map(({ sinceMs, isLowerBound, ...one }) => ({
       ...one,
-      since: timeText(sinceMs),
+      since: sinceMs === undefined ? undefined : timeText(sinceMs),
       lowerBound: isLowerBound || undefined,
     })),
     directories: directories?.withoutSnapshot,

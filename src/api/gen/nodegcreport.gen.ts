@@ -714,7 +714,7 @@ export interface NodeGCReportStatusOrphansPodCgroupsLargestItem {
   reason?: string | undefined;
 }
 /**
- * What containerd keeps for no image, container or sandbox, searched every ten periods of containergc. Only what is older than an hour counts.
+ * What containerd keeps for no image, container or sandbox, searched every ten periods of containergc. Only what is older than an hour, or of unknown age, counts.
  */
 export interface NodeGCReportStatusLeftovers {
   /**
@@ -779,7 +779,7 @@ export interface NodeGCReportStatusLeftoversLargestItem {
    */
   holder?: string | undefined;
   /**
-   * Time of its last change.
+   * Time of its last change. Absent if containerd does not say when a part of it was made.
    */
   since?: string | undefined;
   /**

@@ -16,7 +16,7 @@ export const blob = (digest: string, blocks: number, labels: Labels = {}): Blob 
   digest,
   // Not a whole number of blocks.
   sizeBytes: blocks * block - 1,
-  createdAtSeconds: 0,
+  createdAtSeconds: 1,
   labels,
 });
 
@@ -25,7 +25,7 @@ export const layer = (name: string, blocks: number, parent = '', more: Partial<S
   name,
   parent,
   kind: 'committed',
-  createdAtSeconds: 0,
+  createdAtSeconds: 1,
   labels: {},
   sizeBytes: blocks * block,
   ...more,
@@ -38,7 +38,7 @@ export const name = (of: string, target: string, labels: Labels = {}): ImageName
 });
 export const lease = (id: string, type: string, resource: string, labels: Labels = {}): Lease => ({
   id,
-  createdAtSeconds: 0,
+  createdAtSeconds: 1,
   labels,
   resources: [{ type, id: resource }],
 });

@@ -221,6 +221,32 @@ describe('leftovers', () => {
     expect(leftovers.map(({ kind }) => kind)).toEqual(expected === undefined ? [] : [expected]);
   });
 
+  const zeroOfGo = -62_135_596_800;
+  const undated = { ...blob('b', 20), createdAtSeconds: zeroOfGo };
+  test.each<[name: string, more: Partial<NamespaceStore>]>([
+    ['a download', { ingests: [{ ...ingest('ref', 7), updatedAtSeconds: 0 }] }],
+    [
+      'an expired lease',
+      { leases: [{ ...leases('old', { b: 'content' }, { [`${gc}.expire`]: past }), createdAtSeconds: 0 }] },
+    ],
+    ['a lease', { leases: [{ ...leases('left', {}), createdAtSeconds: 0 }] }],
+    ['a blob of a lease', { leases: [leases('left', { b: 'content' })], blobs: [undated] }],
+    ['a writable snapshot', { snapshots: [active('k', 'top', { createdAtSeconds: 0 })] }],
+    ['a labelled blob', { blobs: [{ ...undated, labels: { [`${gc}.root`]: 't' } }] }],
+    ['a blob that nothing refers to', { blobs: [undated, blob('d', 5)] }],
+  ])('the age is unknown of %s without a time', (_, more) => {
+    expect(found(storeOf(more)).leftovers).toMatchObject([{ sinceMs: undefined }]);
+  });
+
+  test('a part of unknown age does not make a young one old', () => {
+    expect(shown(storeOf({ ...pull, blobs: [undated], ingests: [ingest('ref', 7, 5)] }))).toEqual([]);
+  });
+
+  test('what a lease names and containerd does not have says nothing about its age', () => {
+    const { leftovers } = found(storeOf({ leases: [leases('left', { gone: 'content' })] }));
+    expect(leftovers).toMatchObject([{ sinceMs: now.getTime() - 90 * 60_000 }]);
+  });
+
   test('have the name of their image, what holds them, and the newest of their times', () => {
     const source = 'containerd.io/distribution.source.docker.io';
     const blobs = [

@@ -216,6 +216,6 @@ describe('a removal', () => {
 const root = 'containerd.io/gc.root';
 
 function ingest(ref: string) {
-  const times = { startedAtSeconds: 0, updatedAtSeconds: 0 };
+  const times = { startedAtSeconds: 0, updatedAtSeconds: 1 };
   return { ref, ...times, receivedBytes: 4096, totalBytes: 0, expectedDigest: '' };
 }

@@ -38,6 +38,7 @@ test.each<Row>([
   { name: 'content is only reported', of: { kind: 'Content' }, off: 'snapshots', expected: 'RuleOff' },
   { name: 'of another client', of: { obstacle: 'HeldByOther' }, expected: 'HeldByOther' },
   { name: 'perhaps of a sandbox', of: { obstacle: 'SandboxUnknown' }, expected: 'SandboxUnknown' },
+  { name: 'of unknown age', of: { sinceMs: undefined }, expected: 'AgeUnknown' },
   { name: 'of unknown size', of: { progress: undefined }, expected: 'ProgressUnknown' },
   {
     name: 'of unknown size in both passes',

@@ -137,6 +137,10 @@ test('the report has all known facts', () => {
   });
   const unknown = { unknown: 'the runtime is not containerd' };
   expect(reported({ leftovers: unknown }).leftovers).toEqual(unknown);
+  const undated = leftovers().leftovers.map((one) => ({ ...one, sinceMs: undefined }));
+  expect(reported({ leftovers: leftovers({ leftovers: undated }) }).leftovers?.largest?.[0]).toEqual(
+    expect.not.objectContaining({ since: expect.anything() as unknown }),
+  );
   const nothing = reported({ leftovers: leftovers({ leftovers: [], directories: undefined }) }).leftovers;
   expect(nothing).toMatchObject({ count: 0, bytes: 0, largest: [] });
   expect(nothing).not.toHaveProperty('directories');

@@ -208,7 +208,8 @@ test('writes which bytes the images share, as its reader reads them', async () =
 });
 
 test('writes what containerd keeps for nobody, as its reader reads it', async () => {
-  const leases = [lease('left', 'content', 'b'), lease('f'.repeat(64), 'content', 'b')];
+  const undated = { ...lease('undated', 'content', 'b'), createdAtSeconds: 0 };
+  const leases = [lease('left', 'content', 'b'), lease('f'.repeat(64), 'content', 'b'), undated];
   const stored = { ...nothing, leases, blobs: [blob('b', 20)] };
   const read = () => Promise.resolve(new Map([['k8s.io', stored]]));
   const files = await taken({ containerd: { read, measure: () => Promise.resolve(new Map()) } });
@@ -216,7 +217,8 @@ test('writes what containerd keeps for nobody, as its reader reads it', async ()
   const readBack = (leftovers: unknown) =>
     nodeFolderIn(new Field('a.json', '', { leftovers }), source).part.leftovers;
   const { leftovers } = findLeftovers(await read(), { owners: new Set(), now: new Date() });
-  expect(leftovers.map(({ obstacle }) => obstacle)).toEqual([undefined, 'SandboxUnknown']);
+  expect(leftovers.map(({ obstacle }) => obstacle)).toEqual([undefined, 'SandboxUnknown', undefined]);
+  expect(leftovers.map(({ sinceMs }) => sinceMs)).toEqual([1000, 1000, undefined]);
   expect(readBack(files['leftovers.json'])).toEqual(leftovers);
   expect(() => readBack([{ ...leftovers[0], obstacle: 'Later' }])).toThrow(/must be one of HeldByOther/);
 });

@@ -57,6 +57,7 @@ const cases: Cases<
     }),
   },
   SandboxUnknown: { 'a lease': asked({ kind: 'Lease', obstacle: 'SandboxUnknown' }) },
+  AgeUnknown: { 'a download': asked({ sinceMs: undefined }) },
   ProgressUnknown: { 'a download': asked({ progress: undefined }) },
   Quarantined: { 'the first pass': { ...asked(), assumeElapsed: false } },
 };
