@@ -110,7 +110,7 @@ export class UsageManager {
       tried('disk of images', this.#deps.imageDisk(signal)),
       // Without it logs count on the disk of the kubelet, where they usually are.
       this.#deps.logDisk(signal).catch(() => undefined),
-      this.#layers(signal).catch(() => undefined),
+      tried('writable layers', this.#layers(signal)),
     ]);
     if (kubelet !== undefined && kubelet.impossible.length > 0)
       unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);

@@ -7,6 +7,7 @@ import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import {
   podClasses,
   type DiskUse,
+  type LayerBytes,
   type MeasuredUsage,
   type NamespaceUse,
   type PodClass,
@@ -68,19 +69,26 @@ function podUses(facts: UsageFacts): readonly PodUse[] | undefined {
   return [...measured, ...finished].toSorted((a, b) => b.bytes - a.bytes);
 }
 
-/** What is left of a pod that the kubelet measures no more; undefined = nothing. It has no emptyDirs: the kubelet has deleted them. */
+/** What is left of a pod that the kubelet measures no more; undefined = nothing. A part that could not be read is not measured. It has no emptyDirs: the kubelet has deleted them. */
 function finishedUse(pod: StoragePod, { layers, containers, now }: UsageFacts): PodUse | undefined {
-  const layersBytes = layers?.byPod.get(pod.uid) ?? 0;
-  const logsBytes = containers?.logs?.byPod.get(pod.uid) ?? 0;
-  if (layersBytes + logsBytes === 0) return undefined;
+  const left = [
+    ['layersBytes', layers],
+    ['logsBytes', containers?.logs],
+  ] as const;
+  const partial = new Set(left.flatMap(([field, read]) => (read === undefined ? [field] : [])));
+  const [layersBytes, logsBytes] = [bytesOf(pod, layers), bytesOf(pod, containers?.logs)];
+  if (layersBytes + logsBytes === 0 && partial.size === 0) return undefined;
   return {
     pod,
     bytes: layersBytes + logsBytes,
     classes: { layersBytes, volumesBytes: 0, logsBytes },
-    partial: new Set(),
+    partial,
     measuredAtMs: now.getTime(),
   };
 }
+
+const bytesOf = ({ uid }: StoragePod, read: Pick<LayerBytes, 'byPod'> | undefined): number =>
+  read?.byPod.get(uid) ?? 0;
 
 /** The usage of a pod; while a part of it is not measured, that of some minutes ago. */
 function lastingUse(pod: StoragePod, kubelet: StorageUsage, facts: UsageFacts): PodUse | undefined {

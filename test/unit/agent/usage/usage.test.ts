@@ -315,6 +315,28 @@ describe('what uses a disk', () => {
     expect(found.fileSystems).toMatchObject([{ layersBytes: 5 * gib, logsBytes: 2 * gib }]);
   });
 
+  test('what could not be read of a finished pod is a lower bound, and a failure is named', async () => {
+    const finished = storagePod('done', {}, { phase: 'Succeeded' });
+    const logs = { bytes: gib, removableBytes: 0, byPod: new Map([['uid-done', gib]]) };
+    const broken = { containerStats: () => Promise.reject(new Error('broken')) };
+    const given = { pods: () => [finished], kubelet: () => Promise.resolve(usage({})) };
+    const found = await node({
+      ...given,
+      runtime: broken,
+      containers: () => ({ ...containers, logs }),
+    }).measure();
+    expect(found.pods).toMatchObject([{ name: 'done', bytes: gib, lowerBound: true }]);
+    expect(found.unknown).toBe('writable layers: broken');
+    const unlisted = await node({ ...given, containers: () => undefined }).measure();
+    expect(unlisted.pods).toMatchObject([{ name: 'done', bytes: 0, lowerBound: true }]);
+  });
+
+  test('a measurement ends with its signal, also while it waits for the statistics of the runtime', async () => {
+    const stopped = AbortSignal.abort();
+    const containerStats = () => Promise.reject(new Error('stopped'));
+    await expect(node({ runtime: { containerStats } }).manager.measure(stopped)).rejects.toThrow('aborted');
+  });
+
   test('a pod of which a part is not measured has its last usage for five minutes, then that of the other parts as a lower bound', async () => {
     let now = used;
     let bound = pods;
