@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
 import { imageGcMetrics } from '../../src/agent/imagegc/metrics.ts';
 import { reportMetrics, showOrphans } from '../../src/agent/report/metrics.ts';
-import { leftoverMetrics } from '../../src/agent/leftovers/metrics.ts';
+import { leftoverMetrics, showLeftovers } from '../../src/agent/leftovers/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
 import { usageMetrics } from '../../src/agent/usage/metrics.ts';
@@ -30,7 +30,7 @@ const registrations: Readonly<Record<Component, Readonly<Record<string, (registr
   agent: {
     'src/agent/imagegc/metrics.ts': (registry) => imageGcMetrics(registry),
     'src/agent/containergc/metrics.ts': (registry) => containerGcMetrics(registry),
-    'src/agent/leftovers/metrics.ts': (registry) => leftoverMetrics(registry),
+    'src/agent/leftovers/metrics.ts': showNoLeftovers,
     'src/agent/localstorage/metrics.ts': showNoStorage,
     'src/agent/nodepressure/metrics.ts': (registry) => nodePressureMetrics(registry),
     'src/agent/report/metrics.ts': showNothingLeft,
@@ -86,6 +86,11 @@ function showNothingLeft(registry: Registry): void {
   const none = { count: 0, bytes: 0, largest: [], isReadOnly: false };
   const orphans = { podDirectories: none, logDirectories: none, podCgroups: none };
   showOrphans(reportMetrics(registry), orphans);
+}
+
+function showNoLeftovers(registry: Registry): void {
+  const directories = { withoutSnapshot: 0, missing: 0 };
+  showLeftovers(leftoverMetrics(registry), { leftovers: [], directories });
 }
 
 function showNoStorage(registry: Registry): void {

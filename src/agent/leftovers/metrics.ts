@@ -17,7 +17,7 @@ export const leftoverUnitReasons: UnitReasons = {
 /** The metrics of this unit alone; what is unknown has no series. */
 export function leftoverMetrics(registry: Registry) {
   const { gauge } = metricRows(registry);
-  const metrics = {
+  return {
     count: gauge(
       'node_leftovers',
       'What containerd keeps for no image, container or sandbox, by kind: interrupted downloads, leases of nobody, writable snapshots without a container, content that only another client has labelled or that nothing refers to, and directories of snapshots that containerd does not know (a lower bound).',
@@ -29,8 +29,6 @@ export function leftoverMetrics(registry: Registry) {
       'kind',
     ),
   };
-  showLeftovers(metrics, { leftovers: [], directories: { withoutSnapshot: 0, missing: 0 } });
-  return metrics;
 }
 
 export function showLeftovers(

@@ -59,8 +59,9 @@ describe('a search', () => {
     expect(await node.registry.metrics()).toContain('dustpan_node_leftovers{kind="Directory"} 4');
   });
 
-  test('without containerd they are unknown, and have no metrics', async () => {
+  test('before the first pass and without containerd they are unknown, and have no metrics', async () => {
     const node = new Node();
+    expect(await node.registry.metrics()).not.toMatch(/dustpan_node_leftover(s|_bytes)\{/);
     node.stored = undefined;
     await node.pass();
     expect(node.manager.inventory).toEqual({ unknown: 'the runtime is not containerd' });
