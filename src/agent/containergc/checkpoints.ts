@@ -85,9 +85,14 @@ const leastMs = 600_000;
 const isSettled = ({ sinceMs }: Archive, context: Context): boolean =>
   keptBecauseOfWrite(sinceMs, leastMs, context)?.reason !== 'TooYoung';
 
+/** Before there was a kubelet that stores checkpoints (1.25). A node without a battery for its clock starts in 1970. */
+const firstMs = Date.UTC(2022, 0);
+
 /** Why an archive over a limit is kept: first what no time ends. */
 function heldBecause({ file, owner, sinceMs }: Archive, context: Context): KeptBecause | undefined {
-  return neededBecause(file.path, owner, context.facts) ?? keptBecauseOfWrite(sinceMs, leastMs, context);
+  const needed = neededBecause(file.path, owner, context.facts);
+  if (needed !== undefined) return needed;
+  return sinceMs < firstMs ? { reason: 'ClockUnsure' } : keptBecauseOfWrite(sinceMs, leastMs, context);
 }
 
 /** Why what the pods and containers of the node name is kept; a runtime restores a container whose image is the path of an archive. */

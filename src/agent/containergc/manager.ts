@@ -257,11 +257,13 @@ interface Observed {
 }
 
 function unknownBecause(
-  { pods, checkpoints }: ContainerGcFacts,
+  { pods, checkpoints, clockUnsure }: ContainerGcFacts,
   { kept, checkpointRule }: ContainerGcPlan,
 ): string | undefined {
   if (pods === undefined) return 'the pods of the node are not known';
   if (checkpointRule !== undefined && checkpoints === undefined)
     return "the kubelet's directory checkpoints could not be listed; the log of the agent has the error";
-  return kept.some(({ reason }) => reason === 'ClockUnsure') ? 'the clock has jumped' : undefined;
+  // Not for a checkpoint whose age stays unknown.
+  const isUnsure = clockUnsure === true && kept.some(({ reason }) => reason === 'ClockUnsure');
+  return isUnsure ? 'the clock has jumped' : undefined;
 }

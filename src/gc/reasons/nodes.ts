@@ -14,8 +14,10 @@ type NodeReason =
 
 export const nodeReasons: Readonly<Record<NodeReason, Meaning>> = {
   ClockUnsure: {
-    meaning: "Its age is unknown: the clock of the node has jumped or differs from the API server's.",
-    change: "The node's clock does not jump until the next pass and agrees with the API server's.",
+    meaning:
+      "Its age is unknown: the clock of the node has jumped, was not set when it was made, or differs from the API server's.",
+    change:
+      "The node's clock does not jump until the next pass and agrees with the API server's. What was made before the clock was set stays.",
   },
   PodsUnknown: {
     meaning: 'The agent has no list of the pods of the node from the API server, and one may need it.',

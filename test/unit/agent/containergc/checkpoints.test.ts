@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkpointInventory } from '../../../../src/agent/containergc/checkpoints.ts';
 import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
+import { explainContainer } from '../../../../src/agent/containergc/words.ts';
 import { recheck } from '../../../../src/agent/containergc/recheck.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { CheckpointsPolicy, Policy } from '../../../../src/api/policy/policy.ts';
@@ -207,6 +208,28 @@ describe('is kept', () => {
     expect(verdicts([file], given).map((text) => text.split(' ')[1])).toEqual([reason]);
   });
 
+  test('dated before there were checkpoints: its age is unknown, and it does not displace others', () => {
+    const minutes = now.getTime() / 60_000;
+    const files = [archive(minutes - 2), archive(minutes - 1), archive(60), archive(120)];
+    const unsure = [`${minutes - 2} ClockUnsure`, `${minutes - 1} ClockUnsure`];
+    expect(verdicts(files, { rule: { maxAgeMs: 7_200_000 } })).toEqual([
+      '60 UnderLimit',
+      '120 OldCheckpoint maxAge',
+      ...unsure,
+    ]);
+    expect(verdicts(files, { rule: { maxPerPod: 2 } })).toEqual([
+      '60 UnderLimit',
+      '120 UnderLimit',
+      ...unsure,
+    ]);
+    const { plan } = planned(files.slice(0, 1));
+    expect(plan.kept.map((one) => explainContainer(one, plan).detail)).toEqual([
+      expect.stringContaining('was not set when it was made'),
+    ]);
+    const [written] = [{ ...archive(60), path: archive(minutes).path }];
+    expect(verdicts([written])).toEqual(['60 OldCheckpoint maxPerPod']);
+  });
+
   test('a jump of the clock does not make it older', () => {
     const facts = { jumps: [{ untilMs: minutesAgo(60), ms: 50 * 60_000 }] };
     expect(verdicts([archive(60)], { facts, rule: { maxAgeMs: 3_600_000 } })).toEqual(['60 UnderLimit']);
@@ -323,6 +346,15 @@ describe('a pass', () => {
     other.checkpoints.isBroken = true;
     await other.pass();
     expect(other.reports.at(-1)).toMatchObject({ result: 'Idle' });
+  });
+
+  test('an archive of unknown age does not make the pass unknown', async () => {
+    const node = nodeWith();
+    const path = `${root}/checkpoint-web_prod-main-1970-01-01T00:00:03Z.tar`;
+    node.checkpoints.files.push({ ...archive(60), path, writtenMs: 3000 });
+    await node.pass();
+    expect(node.checkpoints.removed).not.toContain(path);
+    expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded' });
   });
 
   test('one warning names the Helm value while the directory is read-only', async () => {
