@@ -167,12 +167,12 @@ function overAgeOrNumber(oldestFirst: readonly Archive[], context: Context): Map
 const byAge = (a: Archive, b: Archive): number =>
   a.sinceMs - b.sinceMs || (a.file.path < b.file.path ? -1 : 1);
 
-/** Counts the archives of the last listing. */
+/** Counts the archives of the last listing; undefined = not all entries were read. */
 export function checkpointInventory(
   { checkpoints }: Pick<ContainerGcFacts, 'checkpoints'>,
   { removals, kept }: Pick<ContainerGcPlan, 'removals' | 'kept'>,
 ): CheckpointInventory | undefined {
-  if (checkpoints === undefined) return undefined;
+  if (checkpoints?.complete !== true) return undefined;
   const filesOf = (decisions: readonly ContainerDecision[]): readonly CheckpointFile[] =>
     decisions.flatMap(({ target }) => (target.kind === 'Checkpoint' ? [target.file] : []));
   const bytesOf = (files: readonly CheckpointFile[]): number => sum(files.map(({ bytes }) => bytes));

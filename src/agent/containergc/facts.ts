@@ -301,7 +301,7 @@ export interface ContainerInventory {
   readonly logs: LogInventory | undefined;
   /** undefined = not searched in this pass. */
   readonly orphans: OrphanInventory | undefined;
-  /** undefined = the directory could not be listed. */
+  /** undefined = the directory could not be listed, or not all of it. */
   readonly checkpoints: CheckpointInventory | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly NodeGCReportStatusLargestOffender[];

@@ -263,6 +263,8 @@ function unknownBecause(
   if (pods === undefined) return 'the pods of the node are not known';
   if (checkpointRule !== undefined && checkpoints === undefined)
     return "the kubelet's directory checkpoints could not be listed; the log of the agent has the error";
+  if (checkpointRule !== undefined && checkpoints?.complete === false)
+    return "the kubelet's directory checkpoints has more entries than the agent reads";
   // Not for a checkpoint whose age stays unknown.
   const isUnsure = clockUnsure === true && kept.some(({ reason }) => reason === 'ClockUnsure');
   return isUnsure ? 'the clock has jumped' : undefined;

@@ -29,7 +29,9 @@ export function unlistedTexts({
     images === undefined ? 'images: not listed in the last pass of imagegc' : '',
     images?.packed === 'unknown' ? 'bytes of images: not read in the last passes of imagegc' : '',
     containers?.logs === undefined ? 'logs: not listed in the last pass of containergc' : '',
-    containers?.checkpoints === undefined ? 'checkpoints: not listed in the last pass of containergc' : '',
+    containers?.checkpoints === undefined
+      ? 'checkpoints: not all listed in the last pass of containergc'
+      : '',
   ];
   return texts.filter((text) => text !== '');
 }

@@ -348,6 +348,21 @@ describe('a pass', () => {
     expect(other.reports.at(-1)).toMatchObject({ result: 'Idle' });
   });
 
+  test('of a directory with more entries than are read removes what is over a limit, and says so', async () => {
+    const node = nodeWith();
+    node.checkpoints.complete = false;
+    await node.pass();
+    expect(node.checkpoints.removed).toHaveLength(1);
+    const message = expect.stringContaining('more entries than the agent reads') as string;
+    expect(node.reports.at(-1)).toMatchObject({ result: 'Unknown', message });
+    expect(node.inventories.at(-1)?.checkpoints).toBeUndefined();
+    const other = new Node();
+    other.checkpoints.complete = false;
+    await other.pass();
+    expect(other.reports.at(-1)).toMatchObject({ result: 'Idle' });
+    expect(other.inventories.at(-1)?.checkpoints).toBeUndefined();
+  });
+
   test('an archive of unknown age does not make the pass unknown', async () => {
     const node = nodeWith();
     const path = `${root}/checkpoint-web_prod-main-1970-01-01T00:00:03Z.tar`;

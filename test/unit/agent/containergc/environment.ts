@@ -142,11 +142,12 @@ class FakeCheckpoints implements NodeCheckpoints {
   readonly removed: string[] = [];
   isReadOnly = false;
   isBroken = false;
+  complete = true;
 
   list(): Promise<CheckpointListing> {
     if (this.isBroken) return Promise.reject(new Error('listing /checkpoints'));
-    const { files, isReadOnly } = this;
-    return Promise.resolve({ files: [...files], complete: true, isReadOnly, isApart: false });
+    const { files, complete, isReadOnly } = this;
+    return Promise.resolve({ files: [...files], complete, isReadOnly, isApart: false });
   }
 
   remove({ path, bytes }: CheckpointFile): Promise<CheckpointRemoval> {

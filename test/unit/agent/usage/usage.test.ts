@@ -128,7 +128,7 @@ describe('what uses a disk', () => {
     const unknown = await nodefs({ checkpoints: undefined });
     expect(unknown).not.toHaveProperty('otherBytes');
     expect(unknown).not.toHaveProperty('collectableBytes');
-    expect(unknown.unknown).toContain('checkpoints: not listed in the last pass of containergc');
+    expect(unknown.unknown).toContain('checkpoints: not all listed in the last pass of containergc');
   });
 
   test('layers on the disk of the kubelet, and images on their own (KEP-4191)', async () => {
