@@ -72,7 +72,7 @@ const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
 
 export interface ReportWithUsage extends NodeReportFacts {
   readonly reported: ReportedUsage;
-  /** What shows the problems of the node: the conditions, the results of the units, and their times. */
+  /** What shows the problems of the node: the conditions, the results of the units, their times, and the policy to edit. */
   readonly state: NodeGCReport;
 }
 
@@ -82,13 +82,13 @@ export function reportsWithUsage(): Resource<ReportWithUsage> {
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json) => {
     const { metadata, status } = asObject<NodeGCReport>(json);
     const { name, creationTimestamp } = asObject(metadata);
-    const { reportTime, conditions, units, usage } = readStatus(status);
+    const { reportTime, conditions, units, policy, usage } = readStatus(status);
     return {
       ...codec.fromJson(json),
       reported: { node: asText(name), reportTime, usage: usage && shownOf(usage) },
       state: {
         metadata: { name: asText(name), creationTimestamp: timeOrUnknown(creationTimestamp) },
-        status: { reportTime, conditions, units },
+        status: { reportTime, conditions, units, policy },
       },
     };
   });

@@ -32,7 +32,7 @@ test('a file system without a size of its own is left out', () => {
   expect(usage?.fileSystems).toEqual([disk]);
 });
 
-test('has the state of the node: its conditions, its units and their times', () => {
+test('has the state of the node: its conditions, its units and their times, its policy', () => {
   const state = {
     reportTime: measuredTime,
     conditions: [
@@ -45,6 +45,7 @@ test('has the state of the node: its conditions, its units and their times', () 
       },
     ],
     units: [{ name: 'imagegc', result: 'Failed', lastPassTime: measuredTime }],
+    policy: { name: 'default', uid: 'p1', observedGeneration: 1, mode: 'Enforce' },
   };
   const metadata = { name: 'node-1', uid: 'r1', creationTimestamp: 'never' };
   expect(codec.fromJson({ metadata, status: { ...state, images: {} } }).state).toEqual({
