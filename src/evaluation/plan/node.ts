@@ -160,7 +160,8 @@ function containerUnit(facts: NodeFacts, plan: ContainerGcPlan, options: PlanOpt
   const all = [...plan.removals.filter(isOwn), ...plan.warnings, ...plan.kept];
   const decided = explained(all, (decision) => explainContainer(decision, plan));
   const isUnknown = [containers, sandboxes, pods, logs].includes(undefined);
-  return unitOn(facts, { unit: 'containergc', rule: 'containerGC', isUnknown }, decided, options);
+  const unit = { unit: 'containergc', rules: ['containerGC', 'orphans', 'checkpoints'], isUnknown } as const;
+  return unitOn(facts, unit, decided, options);
 }
 
 function leftoversUnit(facts: NodeFacts, options: PlanOptions): UnitPlan {
@@ -170,25 +171,26 @@ function leftoversUnit(facts: NodeFacts, options: PlanOptions): UnitPlan {
   const { removals, kept } = planLeftovers(seen, { governance, now, assumeUnchanged });
   const decided = explained([...removals, ...kept], explainLeftover);
   const isUnknown = part.leftovers === undefined;
-  return unitOn(facts, { unit: 'leftovers', rule: 'leftovers', isUnknown }, decided, options);
+  return unitOn(facts, { unit: 'leftovers', rules: ['leftovers'], isUnknown }, decided, options);
 }
 
 interface RuleUnit {
   readonly unit: 'containergc' | 'localstorage' | 'nodepressure' | 'leftovers';
-  readonly rule: Parameters<typeof nodeRule>[1];
+  readonly rules: readonly Parameters<typeof nodeRule>[1][];
   readonly isUnknown: boolean;
 }
 
-/** Without totals if no policy has the rule on this node. */
+/** Without totals if no policy has one of the rules on this node. */
 function unitOn(
   { part: { name: node }, governance }: NodeFacts,
-  { unit, rule, isUnknown }: RuleUnit,
+  { unit, rules, isUnknown }: RuleUnit,
   decided: Iterable<Explained>,
   options: PlanOptions,
 ): UnitPlan {
   const state = isUnknown ? 'Unknown' : undefined;
   const { decisions, totals } = unitPlan({ unit, node, state }, decided, options);
-  return { decisions, totals: nodeRule(governance, rule).kind === 'keep' ? undefined : totals };
+  const isGoverned = rules.some((rule) => nodeRule(governance, rule).kind === 'governed');
+  return { decisions, totals: isGoverned ? totals : undefined };
 }
 
 /** Plans which pods would be evicted or warned about for their limits. A warning is a decision of its own, besides the one about its pod. */
@@ -204,7 +206,12 @@ function planStorage(facts: NodeFacts, options: PlanOptions): UnitPlan {
     ...explained(plan.kept, (decision) => explainStorage(decision, plan)),
   ];
   const isUnknown = pods === undefined || usage === undefined;
-  return unitOn(facts, { unit: 'localstorage', rule: 'localStorageEviction', isUnknown }, decided, options);
+  return unitOn(
+    facts,
+    { unit: 'localstorage', rules: ['localStorageEviction'], isUnknown },
+    decided,
+    options,
+  );
 }
 
 /** The moment of the measurement, which a snapshot records; without it, measurements may have any age. */
@@ -297,7 +304,12 @@ function pressureUnit(pressed: Pressed, options: PlanOptions): UnitPlan {
   const isUnknown = part.pods === undefined || unknown.length > 0;
   const note = `Node ${part.name}: the kubelet's /stats/summary has no current value of ${unknown.join(', ')}: nothing is removed or evicted for it.`;
   const notes = part.usage !== undefined && unknown.length > 0 ? [note] : [];
-  const unit = unitOn(pressed, { unit: 'nodepressure', rule: 'nodePressure', isUnknown }, decided, options);
+  const unit = unitOn(
+    pressed,
+    { unit: 'nodepressure', rules: ['nodePressure'], isUnknown },
+    decided,
+    options,
+  );
   return { ...unit, notes };
 }
 

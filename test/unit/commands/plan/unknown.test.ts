@@ -7,7 +7,7 @@ import { labelled, node, now, policy } from '../../../builders.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { usage } from '../../agent/localstorage/builders.ts';
 import { pressurePolicy } from '../../agent/nodepressure/builders.ts';
-import { rule } from '../../agent/containergc/builders.ts';
+import { noCheckpointLimits, rule } from '../../agent/containergc/builders.ts';
 import { terminated } from '../../controllers/podgc/rows.ts';
 import { broken, factsOf, keepMark, nodesPolicy, partOf } from '../facts.ts';
 
@@ -109,4 +109,14 @@ test('a comparison leaves only the objects open about which the policies differ'
   expect(between([images, broken], [images, ttl])).toEqual(['images', 'images']);
   expect(between([images], [images, ttl])).toEqual([]);
   expect(between([images], [other])).toEqual(['images', 'images']);
+});
+
+test.each([
+  ['checkpoints', nodesPolicy({ checkpoints: noCheckpointLimits }), ['containergc']],
+  ['orphans', nodesPolicy({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } }), ['containergc']],
+  ['images', images, ['imagegc']],
+] as const)('a policy with rules for %s has the totals of their unit', (_, rules, units) => {
+  const facts = { ...factsOf({ policies: [rules], nodes }), parts: [partOf({ name: 'a' })] };
+  const { totals } = planOf(facts, { ...config, filter: everything });
+  expect(totals.flatMap(({ unit, node: on }) => (on === 'a' ? [unit] : []))).toEqual(units);
 });
