@@ -134,7 +134,7 @@ const podOf = ({ pod, ...use }: PodUse, places: MeasuredUsage['places']): NodeGC
   name: pod.name,
   uid: pod.uid,
   ...sizesOf(use),
-  limitBytes: limitOf(pod),
+  limitBytes: declaredTotal(pod.storage, 'limit')?.bytes,
   requestBytes: declaredTotal(pod.storage, 'request')?.bytes,
   priority: pod.priority,
   evictionPlace: places?.get(pod.uid),
@@ -145,14 +145,6 @@ const sizesOf = ({ bytes, classes, partial }: Pick<PodUse, 'bytes' | 'classes' |
   ...classes,
   lowerBound: partial.size > 0 ? true : undefined,
 });
-
-/** As the kubelet adds up the limits of a pod, without its init containers. */
-function limitOf({ storage: { containers } }: StoragePod): number | undefined {
-  const limits = containers.map(({ limit }) => limit?.bytes);
-  return limits.length === 0 || limits.includes(undefined)
-    ? undefined
-    : sum(limits.map((bytes = 0) => bytes));
-}
 
 const namespaceOf = (
   { name, pods, ...use }: NamespaceUse,

@@ -26,11 +26,11 @@ export function unlistedTexts({
 }: Pick<UsageFacts, 'pods' | 'images' | 'containers'>): readonly string[] {
   const texts = [
     pods === undefined ? 'pods of the node: not known yet' : '',
-    images === undefined ? 'images: not listed in the last pass of imagegc' : '',
+    images === undefined ? 'images: not listed yet, or not in the last pass of imagegc' : '',
     images?.packed === 'unknown' ? 'bytes of images: not read in the last passes of imagegc' : '',
-    containers?.logs === undefined ? 'logs: not listed in the last pass of containergc' : '',
+    containers?.logs === undefined ? 'logs: not listed yet, or not in the last pass of containergc' : '',
     containers?.checkpoints === undefined
-      ? 'checkpoints: not all listed in the last pass of containergc'
+      ? 'checkpoints: not listed yet, or not all in the last pass of containergc'
       : '',
   ];
   return texts.filter((text) => text !== '');

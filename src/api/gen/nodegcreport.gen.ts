@@ -1016,7 +1016,7 @@ export interface NodeGCReportStatusUsagePod {
    */
   lowerBound?: boolean | undefined;
   /**
-   * Sum of the limits of ephemeral storage of its containers. Absent if one has none.
+   * Its limit of ephemeral storage, as the kubelet adds it up - a container without a limit counts as 0. Absent if none has one.
    */
   limitBytes?: number | undefined;
   /**
