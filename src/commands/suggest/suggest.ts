@@ -12,7 +12,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { keepYoungSmall } from '../../runtime/serving/v8-heap.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
 import type { TopQuestion } from '../top/command.ts';
-import { readTop } from '../top/top.ts';
+import { isOfAllNamespaces, readTop } from '../top/top.ts';
 import { noteText } from '../top/table.ts';
 import { workloadText } from '../top/workloads.ts';
 import { suggestView } from './suggestions.ts';
@@ -42,7 +42,7 @@ export async function runSuggest(
     const width = process.stdout.isTTY ? proseWidth() : undefined;
     stdout(
       await formatted(output, view, () =>
-        suggestTable(view, width)
+        suggestTable(view, width, isOfAllNamespaces(question))
           .map((line) => `${line}\n`)
           .join(''),
       ),

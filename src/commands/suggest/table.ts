@@ -56,7 +56,7 @@ const highestText = ({ highestBytes, unlistedBytes, hasUnknownNodes }: Suggestio
 const partText = ({ kind, name }: SuggestedPart): string => `${kind} ${name}`;
 
 /** The suggestions for people: what is unknown, the values, who was over a present limit, and why there are no values. */
-export function suggestTable(view: SuggestView, width: number | undefined): readonly string[] {
+export function suggestTable(view: SuggestView, width: number | undefined, isAll = false): readonly string[] {
   const { items, notes } = view;
   const lines = (text: string): readonly string[] => paragraph(text, width ?? 80);
   const given = items.filter(({ reason }) => reason === undefined);
@@ -66,7 +66,7 @@ export function suggestTable(view: SuggestView, width: number | undefined): read
   ]);
   const blocks = [
     notes.flatMap((note) => lines(`! ${noteText(note)}`)),
-    items.length === 0 ? lines(nothing) : [],
+    items.length === 0 ? lines(`${nothing}${isAll ? '' : ' -A lists those of all namespaces.'}`) : [],
     rows.length === 0 ? [] : columns(layout, rows, width ?? Infinity).map((line) => line.trimEnd()),
     items.flatMap((one) => lines(whyNone(one))).filter((line) => line !== ''),
     items.flatMap((one) => lines(exceededText(one))).filter((line) => line !== ''),
@@ -77,7 +77,7 @@ export function suggestTable(view: SuggestView, width: number | undefined): read
 
 /** Says what is known: it is not that none needs a limit. */
 const nothing =
-  'No workload is listed: on the nodes with marks no pod has used 64Mi, or half of a limit. -A lists those of all namespaces.';
+  'No workload is listed: on the nodes that agents have watched no pod has used 64Mi, or half of a limit.';
 
 const reasons: Readonly<Record<NoValues, string>> = {
   WatchedLessThanADay: 'a day of watching is needed',
@@ -130,7 +130,9 @@ export function patchesText(items: readonly Suggestion[], yamlText: (value: obje
       const { kind, namespace, name, watchedSeconds, hasUnknownNodes } = one;
       const comments = [
         `${workloadText(one)} in ${namespace}, watched for ${longSpanText(watchedSeconds * 1000)}: the highest of one pod is ${highestText(one)}`,
-        hasUnknownNodes ? 'A node has no marks, or of less than a day: a pod may have used more there' : '',
+        hasUnknownNodes
+          ? 'A node was watched for less than a day, or not at all: a pod may have used more there'
+          : '',
         exceededText(one),
         one.podsPerNode === undefined ? '' : `${fitText(one)} of its pods fit on a node`,
         `kubectl patch ${kind.toLowerCase()} ${name} -n ${namespace} --patch-file FILE`,

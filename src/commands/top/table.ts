@@ -21,6 +21,8 @@ import { isAhead, type TopDisk, type TopView } from './view.ts';
 interface TopScreen extends Screen {
   readonly colours: boolean;
   readonly isWide: boolean;
+  /** All namespaces are selected: -A would list no more. */
+  readonly isAll?: boolean;
 }
 
 const maxNotes = 5;
@@ -126,7 +128,7 @@ function namesOf(view: TopView): readonly string[] {
 }
 
 function tableOf(view: TopView, screen: TopScreen): Table {
-  if (view.items.length === 0) return { lines: [emptyText[view.kind]], bytes: [] };
+  if (view.items.length === 0) return { lines: [emptyLine(view.kind, screen)], bytes: [] };
   const bytesOf = ({ bytes }: { readonly bytes?: number | undefined }): number | undefined => bytes;
   switch (view.kind) {
     case 'TopDisk':
@@ -158,13 +160,20 @@ const emptyText: Readonly<Record<TopView['kind'], string>> = {
   TopDisk: 'No rows.',
   TopNodes: 'No rows.',
   TopNamespaces: 'No rows.',
-  TopWorkloads:
-    'No pod of these workloads has used 64Mi, or half of a limit. -A lists the workloads of all namespaces.',
-  TopPods: 'No pods are listed. -A lists those of all namespaces.',
+  TopWorkloads: 'No pod of these workloads has used 64Mi, or half of a limit.',
+  TopPods: 'No pods are listed.',
   // After its first pass over the images, at the next measurement.
   TopImages:
     'No agent of these nodes has reported images. An agent reports them within three minutes of its start.',
 };
+
+const otherNamespaces: Readonly<Partial<Record<TopView['kind'], string>>> = {
+  TopWorkloads: ' -A lists the workloads of all namespaces.',
+  TopPods: ' -A lists those of all namespaces.',
+};
+
+const emptyLine = (kind: TopView['kind'], { isAll = false }: TopScreen): string =>
+  `${emptyText[kind]}${isAll ? '' : (otherNamespaces[kind] ?? '')}`;
 
 function made<T>(
   layout: readonly TopColumn<T>[],
@@ -180,7 +189,8 @@ function made<T>(
 function restLines(view: TopView): readonly string[] {
   if (view.kind === 'TopDisk' || view.kind === 'TopNodes' || view.rest.count === 0) return [];
   if (view.kind === 'TopWorkloads') {
-    const others = `and ${counted(view.rest.count, 'workload')} of all namespaces, counted on each node`;
+    const and = view.items.length === 0 ? '' : 'and ';
+    const others = `${and}${counted(view.rest.count, 'workload')} of all namespaces, counted on each node`;
     return [`${others}: no pod has used more than ${compactQuantityText(view.rest.highestBytes)}`];
   }
   const { count, bytes } = view.rest;

@@ -19,6 +19,7 @@ import { topView } from './view.ts';
 export async function runTop(config: TopConfig, system: System): Promise<number> {
   const { kube, watch, output, colours, question } = config;
   const isWide = output === 'wide';
+  const isAll = isOfAllNamespaces(question);
   keepYoungSmall();
   await showLive(
     {
@@ -27,13 +28,19 @@ export async function runTop(config: TopConfig, system: System): Promise<number>
       linesOf: (view, screen) =>
         output === 'name'
           ? nameLines(view)
-          : topTable(view, { ...screen, height: isWide ? undefined : screen.height, colours, isWide }),
+          : topTable(view, { ...screen, height: isWide ? undefined : screen.height, colours, isWide, isAll }),
     },
     { kube, watch, output: isWide || output === 'name' ? 'table' : output },
     system,
   );
   return exitCode.ok;
 }
+
+export const isOfAllNamespaces = ({
+  namespace,
+  isCurrentNamespace,
+}: Pick<TopQuestion, 'namespace' | 'isCurrentNamespace'>): boolean =>
+  namespace === undefined && !isCurrentNamespace;
 
 /** Reads the reports, the names of the nodes, and the selected objects. Throws UsageError for a node that is not known. */
 export async function readTop(

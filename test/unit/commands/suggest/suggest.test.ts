@@ -67,7 +67,9 @@ describe('values', () => {
     expect(view.items).toMatchObject([{ hasUnknownNodes: true }]);
     expect(view.notes).toMatchObject([{ reason: 'FewMarks', nodes: ['node-2'] }]);
     expect(suggestTable(view, undefined).join('\n')).toContain('≥150Mi');
-    expect(patchesText(view.items, yamlText)).toContain('# A node has no marks, or of less than a day');
+    expect(patchesText(view.items, yamlText)).toContain(
+      '# A node was watched for less than a day, or not at all',
+    );
   });
 
   test.each([
@@ -154,6 +156,7 @@ describe('output', () => {
       'suggest, piped': suggestTable(view, undefined).join('\n'),
       'suggest, on a terminal': suggestTable(view, 100).join('\n'),
       'suggest, nothing': suggestTable(viewOf(factsOf([]), undefined), undefined).join('\n'),
+      'suggest -A, nothing': suggestTable(viewOf(factsOf([]), undefined), undefined, true).join('\n'),
       'suggest -o yaml': patchesText(view.items, yamlText),
     };
     const text = Object.entries(texts).map(([name, lines]) => `# ${name}\n\n${lines}\n`);

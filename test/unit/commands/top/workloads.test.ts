@@ -128,6 +128,10 @@ describe('the table', () => {
       viewOf(factsOf([marked('node-1', [], { otherWorkloads: { count: 1, highestBytes: 9 * mib } })])),
       piped,
     ),
+    'top workloads -A, none stands out': topTable(viewOf(factsOf([marked('node-1', [])])), {
+      ...piped,
+      isAll: true,
+    }),
     'top workloads -o name': nameLines(viewOf(cluster)),
   };
 
