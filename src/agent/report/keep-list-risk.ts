@@ -69,7 +69,7 @@ const unpinnedBecause: Readonly<Record<UnpinnedReason, string>> = {
   NotManaged: 'the CRI of containerd does not manage them',
   NotShown: 'the runtime does not show the pins, which needs containerd 1.7.10, or 1.6.25, or later',
   Off: 'the policy is in mode DryRun, or maxPinnedPercent is 0',
-  NotYet: 'the agent has just pinned them; its next pass shows whether the runtime does',
+  NotYet: 'the last pass has set their pins; the next one shows whether the runtime knows the pins',
 };
 
 function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
