@@ -114,6 +114,7 @@ const longFiles: Readonly<Record<string, number>> = {
   'chart/install': 170,
   'agent/races': 160,
   'stress/stress': 150,
+  'stress/leftovers': 130,
   'stress/two-collectors': 150,
   'agent/pulls': 140,
   'controller/hostile': 140,

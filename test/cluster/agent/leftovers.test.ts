@@ -3,22 +3,14 @@ import { statfsSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LeftoverInventory } from '../../../src/agent/leftovers/facts.ts';
-import { LeftoversManager } from '../../../src/agent/leftovers/manager.ts';
-import { leftoverMetrics } from '../../../src/agent/leftovers/metrics.ts';
 import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
 import { ContainerdClient } from '../../../src/containerd/client.ts';
 import type { NamespaceStore } from '../../../src/containerd/store.ts';
 import { criRuntime } from '../../../src/cri/client.ts';
-import { SnapshotDirectories } from '../../../src/node/storage/snapshots.ts';
-import { unitMetrics } from '../../../src/gc/metrics.ts';
-import type { NodePassReport } from '../../../src/gc/pass.ts';
-import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { governedNode } from '../../unit/agent/builders.ts';
-import { FakeRecorder } from '../../fakes/cluster.ts';
-import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { leftoversAgent } from './leftovers-agent.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
 import { addToLease } from '../node/leases.ts';
@@ -69,32 +61,12 @@ function usedBytes(): number {
   return (blocks - bfree) * bsize;
 }
 
-interface Agent {
-  readonly manager: LeftoversManager;
-  readonly reports: readonly NodePassReport[];
-}
-
 const silent = governedNode({ leftovers: undefined });
 const removing = governedNode({ leftovers: { downloads: 'Remove', leases: 'Remove', snapshots: 'Remove' } });
 
 /** An agent whose clock is so many minutes ahead. */
-function agent(minutes: number, governance: NodeGovernance = silent): Agent {
-  const registry = new Registry();
-  const reports: NodePassReport[] = [];
-  const manager = new LeftoversManager({
-    ...{ runtime, containerd, recorder: new FakeRecorder(), log: new RecordingLogger(), periodMs: 600_000 },
-    directories: new SnapshotDirectories({ runtime }),
-    ...{ own: leftoverMetrics(registry), metrics: unitMetrics(registry) },
-    clock: { ...systemClock, now: () => new Date(systemClock.now().getTime() + minutes * 60_000) },
-    ...{ governance: () => governance, node: () => undefined, onProgress: () => undefined },
-    live: {
-      confirm: () => Promise.resolve({ governance, pods: [], clockSkewMs: 0 }),
-      podState: () => Promise.resolve('gone'),
-    },
-    onPass: (report) => reports.push(report),
-  });
-  return { manager, reports };
-}
+const agent = (minutes: number, governance: NodeGovernance = silent) =>
+  leftoversAgent({ minutesAhead: minutes, governance }, { runtime, containerd });
 
 async function leftovers(minutes = 61): Promise<LeftoverInventory['leftovers']> {
   const { manager } = agent(minutes);
