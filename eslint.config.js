@@ -73,7 +73,7 @@ const unitEdges = {
   'agent/nodepressure': ['localstorage'],
   'agent/imagegc': ['nodepressure'],
   'agent/containergc': ['nodepressure'],
-  'agent/usage': ['localstorage', 'nodepressure', 'imagegc', 'containergc'],
+  'agent/usage': ['localstorage', 'nodepressure', 'imagegc', 'containergc', 'leftovers'],
   'agent/report': ['localstorage', 'nodepressure', 'imagegc', 'containergc', 'leftovers'],
   'controllers/eviction': ['localstorage', 'nodepressure'],
 };

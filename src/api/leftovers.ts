@@ -16,7 +16,7 @@ export interface Leftover {
   readonly holder: string;
   /** The newest of the times of the lease, its downloads, blobs and snapshots; undefined = one of them is unknown. */
   readonly sinceMs: number | undefined;
-  /** What its removal frees after those before it are removed. */
+  /** What its removal frees after those before it are removed; less if one of them stays that shares bytes. */
   readonly bytes: number;
   /** Whether a part of the bytes is unknown. */
   readonly isLowerBound: boolean;

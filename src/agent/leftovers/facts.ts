@@ -62,6 +62,8 @@ interface ListedLeftover extends Omit<Leftover, 'progress' | 'obstacle'> {
 export interface LeftoverInventory {
   readonly at: Date;
   readonly leftovers: readonly ListedLeftover[];
+  /** Of those that the policy removes and this pass has not removed; also of those that wait for a second pass. */
+  readonly removableBytes: number;
   readonly namespaces: readonly NamespaceBytes[];
   /** undefined = not counted in two passes, or not readable. */
   readonly directories: DirectoryCounts | undefined;

@@ -4,6 +4,7 @@ import { showPlan } from '../../gc/metrics.ts';
 import { passReport, undecidedBecause, type NodePassReport, type PassResults } from '../../gc/pass.ts';
 import type { SnapshotDirectories } from '../../node/storage/snapshots.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { sum } from '../../runtime/sum.ts';
 import { PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
 import { leftoverFailures, removeLeftovers } from './act.ts';
 import { listLeftovers, type ListedLeftovers, type LeftoversContext } from './checks.ts';
@@ -63,7 +64,7 @@ export class LeftoversManager {
       return;
     }
     const { plan, results, unknown } = await this.#decide(observed.leftovers, { began, jumpedMs }, signal);
-    this.#show(observed, plan);
+    this.#show(observed, plan, results);
     const error = results && failureOf(results);
     onPass(this.#report(plan, results, unknown));
     signal.throwIfAborted();
@@ -126,15 +127,23 @@ export class LeftoversManager {
     showPlan(this.#deps.metrics, 'leftovers', leftoverUnitReasons);
   }
 
-  #show({ leftovers, store, directories }: Observed, { removals, kept }: LeftoversPlan): void {
+  #show(
+    { leftovers, store, directories }: Observed,
+    { removals, kept }: LeftoversPlan,
+    { removed }: Pick<Results, 'removed'> = { removed: [] },
+  ): void {
     const { metrics, own, clock } = this.#deps;
     showPlan(metrics, 'leftovers', leftoverUnitReasons, { due: removals, kept });
     const reasons = new Map([...removals, ...kept].map(({ target, reason }) => [target.id, reason]));
+    const waiting = kept.filter(({ reason }) => reason === 'Quarantined');
+    const gone = new Set(removed.map(({ target }) => target.id));
+    const removable = [...removals, ...waiting].filter(({ target }) => !gone.has(target.id));
     const before = this.#directories;
     this.#directories = directories;
     this.inventory = {
       at: clock.now(),
       leftovers: leftovers.map((one) => ({ ...one, reason: reasons.get(one.id) })),
+      removableBytes: sum(removable.map(({ target }) => target.leftover.bytes)),
       namespaces: namespaceBytes(store),
       directories: before && directories && lowest(before, directories),
     };

@@ -1,6 +1,7 @@
 import type { StoragePod, StorageUsage, Workload } from '../../api/local-storage.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { ContainerInventory } from '../containergc/facts.ts';
+import type { LeftoverInventory, UnknownLeftovers } from '../leftovers/facts.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
 
 /** Input of a measurement; undefined = unknown. */
@@ -17,6 +18,7 @@ export interface UsageFacts {
   readonly imageDisk: MountedImageDisk | undefined;
   readonly images: ImageInventory | undefined;
   readonly containers: ContainerInventory | undefined;
+  readonly leftovers: LeftoverInventory | UnknownLeftovers | undefined;
   readonly now: Date;
 }
 
@@ -53,7 +55,7 @@ export interface DiskUse {
   readonly usedBytes: number;
   /** A class without an entry is unknown, or is on another file system. */
   readonly classes: Readonly<Partial<Record<UsageClass, number>>>;
-  /** Their sum; undefined = one is unknown. */
+  /** Their sum; undefined = one is unknown, besides leftovers: then it is without them. */
   readonly collectableBytes: number | undefined;
   /** What could be removed of a class; a class without an entry is unknown, or never collected. */
   readonly collectable: Readonly<Partial<Record<UsageClass, number>>>;

@@ -40,6 +40,7 @@ export interface UsageDeps {
   /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
+  readonly leftovers: () => UsageFacts['leftovers'];
   readonly marks: Pick<StateFile<Marks>, 'read' | 'write'>;
   /** Bytes that dustpan has removed since it started. */
   readonly freedBytes: () => number;
@@ -93,7 +94,7 @@ export class UsageManager {
 
   /** One measurement. What cannot be read is unknown, and no failure of the agent. */
   async measure(signal: AbortSignal): Promise<void> {
-    const { pods, podSlots, images, containers, freedBytes, clock, metrics } = this.#deps;
+    const { pods, podSlots, images, containers, leftovers, freedBytes, clock, metrics } = this.#deps;
     const unknown: string[] = [];
     const tried = async <T>(what: string, read: Promise<T>): Promise<T | undefined> => {
       try {
@@ -124,6 +125,7 @@ export class UsageManager {
       measuredBefore: this.#measured,
       images: this.#lastingImages(images()),
       containers: containers(),
+      leftovers: leftovers(),
     };
     const failed = unknown.join('; ');
     unknown.push(...unlistedTexts(facts));

@@ -226,7 +226,7 @@ const unknownImages: Parts = {
   collectable: [['imagesUnusedBytes', undefined]],
 };
 
-type ImageFacts = Pick<UsageFacts, 'images' | 'imageDisk'>;
+type ImageFacts = Pick<UsageFacts, 'images' | 'imageDisk' | 'leftovers'>;
 
 /** Images by their bytes on the disk, and what else the runtime keeps there. */
 function imageParts(facts: ImageFacts, layers: number | undefined): Parts {
@@ -246,9 +246,16 @@ function imageParts(facts: ImageFacts, layers: number | undefined): Parts {
     collectable: [
       ['imagesUnusedBytes', collectable.bytes - packed.collectable],
       ['packedBytes', packed.collectable],
+      ...collectableLeftovers(facts, others),
     ],
   };
 }
+
+/** None if unknown: what is collectable besides them is known. The passes of the units differ, so never more than all. */
+const collectableLeftovers = ({ leftovers }: ImageFacts, others: ImageInventory['others']): Sizes =>
+  leftovers === undefined || 'unknown' in leftovers || others === undefined
+    ? []
+    : [['leftoversBytes', Math.min(leftovers.removableBytes, others.leftovers)]];
 
 /**
  * By what the runtime uses for unpacked layers, without writable ones: the size of each image is its compressed size, or counts shared layers

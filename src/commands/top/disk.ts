@@ -42,7 +42,11 @@ const kinds = {
     total: ({ checkpoints }) => checkpoints,
   },
   orphans: { sizes: ['orphansBytes'], total: ({ orphans }) => orphans },
-  leftovers: { sizes: ['leftoversBytes'], total: ({ leftovers }) => leftovers },
+  leftovers: {
+    sizes: ['leftoversBytes'],
+    collectable: 'leftoversBytes',
+    total: ({ leftovers }) => leftovers,
+  },
   'other namespaces': { sizes: ['namespacesBytes'] },
   other: { sizes: ['otherBytes'] },
 } satisfies Readonly<Record<string, Kind>>;

@@ -82,8 +82,8 @@ export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
   const images = imageGc(context);
   const storage = localStorage(context);
   const pressure = nodePressure(context, { containers, images });
-  const usage = usageManager(context, { containers, images, freedBytes: () => freedBytes });
   const leftovers = leftoversManager(context);
+  const usage = usageManager(context, { containers, images, leftovers, freedBytes: () => freedBytes });
   const report = reportManager(context, { containers, images, storage, pressure, usage, leftovers });
   return {
     containers: (signal) => containers.collect(signal),
@@ -236,10 +236,12 @@ function consumerOf({
   return kind === 'LogDirectory' || kind === 'LogFile' ? { kind: 'log', name, amount } : [];
 }
 
-function usageManager(
-  context: Context,
-  { containers, images, freedBytes }: Removers & { readonly freedBytes: () => number },
-): UsageManager {
+interface Used extends Removers {
+  readonly leftovers: LeftoversManager;
+  readonly freedBytes: () => number;
+}
+
+function usageManager(context: Context, { containers, images, leftovers, freedBytes }: Used): UsageManager {
   const { registry, runtime, state, nodeDisk, logDisk, imageDisk: disk, kubelet } = context;
   return new UsageManager({
     ...unitContext(context, 'usage'),
@@ -253,6 +255,7 @@ function usageManager(
     podSlots: () => context.caches.node()?.podSlots,
     images: () => images.inventory,
     containers: () => containers.inventory,
+    leftovers: () => leftovers.inventory,
     metrics: usageMetrics(registry),
   });
 }

@@ -135,6 +135,24 @@ describe('a removal', () => {
     expect(node.changes).toEqual(changes);
   });
 
+  test('can free what waits or is due, until it is made; nothing where the policy only reports', async () => {
+    const node = new Node();
+    const removable = () =>
+      node.manager.inventory && 'at' in node.manager.inventory && node.manager.inventory.removableBytes;
+    await node.pass();
+    expect(removable()).toBe(20 * block);
+    await node.pass();
+    expect(node.changes).toEqual(['lease left']);
+    expect(removable()).toBe(0);
+    node.stored = oneLease;
+    node.governance = governed(removing, 'DryRun');
+    await node.passTwice();
+    expect(removable()).toBe(20 * block);
+    node.governance = governed({ ...removing, leases: 'Report' });
+    await node.passTwice();
+    expect(removable()).toBe(0);
+  });
+
   test('is not made in mode DryRun, nor where the policy only reports', async () => {
     for (const governance of [governed(removing, 'DryRun'), governed({ ...removing, leases: 'Report' })]) {
       const node = new Node();

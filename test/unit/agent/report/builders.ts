@@ -125,6 +125,7 @@ export const leftovers = (over: Partial<LeftoverInventory> = {}): LeftoverInvent
         ...{ sinceMs, bytes: 20, isLowerBound: true },
       },
     ],
+    removableBytes: 20,
     namespaces: [{ name: 'moby', bytes: 7, isLowerBound: false }],
     directories: { withoutSnapshot: 1, missing: 0 },
     ...over,

@@ -41,6 +41,7 @@ export function node(over: Partial<UsageDeps> = {}): UsedNode {
     podSlots: () => 110,
     images: () => images(),
     containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0, byPod: new Map() } }),
+    leftovers: () => undefined,
     freedBytes: () => 0,
     marks: { read: () => Promise.resolve({ kind: 'missing' }), write: () => Promise.resolve() },
     node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'u' }),
