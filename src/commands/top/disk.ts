@@ -16,6 +16,8 @@ interface Kind {
   /** Each is unknown if one of them is. */
   readonly sizes: readonly SizeField[];
   readonly collectable?: CollectableField;
+  /** Each disk has some of it; of another kind only one disk of the node may have. */
+  readonly isOnEach?: boolean;
   readonly total?: (counts: ObjectCounts) => number | undefined;
   readonly active?: (counts: ObjectCounts) => number | undefined;
 }
@@ -48,7 +50,7 @@ const kinds = {
     total: ({ leftovers }) => leftovers,
   },
   'other namespaces': { sizes: ['namespacesBytes'] },
-  other: { sizes: ['otherBytes'] },
+  other: { sizes: ['otherBytes'], isOnEach: true },
 } satisfies Readonly<Record<string, Kind>>;
 type DiskKind = keyof typeof kinds;
 export const diskKinds: Readonly<Record<DiskKind, Kind>> = kinds;
@@ -63,6 +65,8 @@ export interface DiskSummary {
   readonly usedBytes: number;
   /** Of the disks of which it is known; undefined = of none. */
   readonly reclaimableBytes: number | undefined;
+  /** Whether this sum lacks disks of which it is unknown. */
+  readonly reclaimableLowerBound: boolean;
   readonly kinds: readonly DiskRow[];
 }
 
@@ -83,6 +87,7 @@ export function diskSummary(nodes: readonly MeasuredNode[]): DiskSummary {
     capacityBytes: sumOf('capacityBytes'),
     usedBytes: sumOf('usedBytes'),
     reclaimableBytes: added(collectable),
+    reclaimableLowerBound: collectable.includes(undefined),
     kinds: included.length === 0 ? [] : kindNames.map((name) => rowOf(name, included)),
   };
 }
@@ -90,31 +95,35 @@ export function diskSummary(nodes: readonly MeasuredNode[]): DiskSummary {
 const kindNames = Object.keys(kinds) as DiskKind[];
 
 function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
-  const { sizes, collectable, total, active } = diskKinds[name];
-  const bytes = nodes.map((node) => sizeOn(node, (disk) => sumIfKnown(sizes.map((field) => disk[field]))));
-  const reclaimable =
-    collectable && nodes.map((node) => sizeOn(node, (disk) => disk.collectable?.[collectable]));
+  const { sizes, collectable, isOnEach = false, total, active } = diskKinds[name];
+  const sizesOf = (read: (disk: NodeGCReportStatusUsageFileSystem) => number | undefined) =>
+    nodes.flatMap(({ usage }) => sizesOn((usage?.fileSystems ?? []).map(read), isOnEach));
+  const bytes = sizesOf((disk) => sumIfKnown(sizes.map((field) => disk[field])));
+  const reclaimable = collectable && sizesOf((disk) => disk.collectable?.[collectable]);
   const countOf = (read: Kind['total']) =>
     read && nodes.map(({ counts }) => (counts === undefined ? undefined : read(counts)));
+  const [totals, actives] = [countOf(total), countOf(active)];
   return {
     name,
-    total: added(countOf(total)),
-    active: added(countOf(active)),
+    total: added(totals),
+    active: added(actives),
     bytes: added(bytes),
     reclaimableBytes: added(reclaimable),
-    /** Whether these sums lack nodes of which they are unknown. */
-    lowerBound: bytes.includes(undefined),
-    reclaimableLowerBound: reclaimable?.includes(undefined) ?? false,
+    /** Whether these sums lack nodes or disks of which they are unknown. */
+    totalLowerBound: hasUnknown(totals),
+    activeLowerBound: hasUnknown(actives),
+    lowerBound: hasUnknown(bytes),
+    reclaimableLowerBound: hasUnknown(reclaimable),
   };
 }
 
-/** On all of its disks; undefined = on none it is known. */
-function sizeOn(
-  { usage }: MeasuredNode,
-  read: (disk: NodeGCReportStatusUsageFileSystem) => number | undefined,
-): number | undefined {
-  const known = (usage?.fileSystems ?? []).flatMap((disk) => read(disk) ?? []);
-  return known.length === 0 ? undefined : sum(known);
+const hasUnknown = (numbers: readonly (number | undefined)[] = []): boolean => numbers.includes(undefined);
+
+/** Of the disks of a node. What only one of them may have is unknown if it is known of none. */
+function sizesOn(all: readonly (number | undefined)[], isOnEach: boolean): readonly (number | undefined)[] {
+  const known = all.filter((one) => one !== undefined);
+  if (known.length === 0) return [undefined];
+  return isOnEach ? all : known;
 }
 
 const sumIfKnown = (numbers: readonly (number | undefined)[]): number | undefined =>

@@ -75,12 +75,12 @@ function fitting({ lines, bytes }: Table, height: number | undefined, around: nu
 
 function summaryLines(view: TopView, width: number): readonly string[] {
   if (view.kind !== 'TopDisk' || view.nodes === 0) return [];
-  const { nodes, otherNodes, usedBytes, capacityBytes, reclaimableBytes } = view;
+  const { nodes, otherNodes, usedBytes, capacityBytes, reclaimableBytes, reclaimableLowerBound } = view;
   const [used, capacity] = [compactQuantityText(usedBytes), compactQuantityText(capacityBytes)];
   const reclaimable =
     reclaimableBytes === undefined
       ? 'it is unknown how much can be reclaimed'
-      : `${compactQuantityText(reclaimableBytes)} can be reclaimed`;
+      : `${boundText(reclaimableLowerBound, compactQuantityText(reclaimableBytes))} can be reclaimed`;
   const others = otherNodes === 0 ? '' : ` Not included: ${counted(otherNodes, 'node')}.`;
   return paragraph(`${counted(nodes, 'node')}: ${used} of ${capacity} used, ${reclaimable}.${others}`, width);
 }
@@ -234,8 +234,12 @@ function allDiskLines({ items, byNode }: TopDisk): readonly DiskLine[] {
 const diskLayout: readonly TopColumn<DiskLine>[] = [
   onlyWide({ title: 'NODE', text: ({ node }) => node ?? 'all' }),
   { title: 'KIND', text: ({ row }) => row.name },
-  number('TOTAL', ({ row }) => knownText(diskKinds[row.name].total, row.total, String)),
-  number('ACTIVE', ({ row }) => knownText(diskKinds[row.name].active, row.active, String)),
+  number('TOTAL', ({ row }) =>
+    boundText(row.totalLowerBound, knownText(diskKinds[row.name].total, row.total, String)),
+  ),
+  number('ACTIVE', ({ row }) =>
+    boundText(row.activeLowerBound, knownText(diskKinds[row.name].active, row.active, String)),
+  ),
   number('SIZE', ({ row }) => boundText(row.lowerBound, knownText(row, row.bytes, compactQuantityText))),
   number('RECLAIMABLE', ({ row: { name, bytes, reclaimableBytes, reclaimableLowerBound } }) => {
     const text = (known: number): string => shareText(known, bytes);
