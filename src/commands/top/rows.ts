@@ -144,10 +144,21 @@ export const podRows = (nodes: readonly TopNode[], { namespace, selected }: Filt
         node,
         /** Of the limit; absent if a container has none. */
         usedPercent: percentOf(pod),
+        rankedBytes: rankedBytes(pod, usage?.fileSystems),
         measuredTime: usage?.measuredTime,
         stale,
       })),
   );
+
+/** What the kubelet compares with the request when its disk is full: without writable layers, if they are on the disk of images. undefined = unknown. */
+function rankedBytes(
+  { bytes, volumesBytes, logsBytes }: NodeGCReportStatusUsagePod,
+  fileSystems: readonly NodeGCReportStatusUsageFileSystem[] = [],
+): number | undefined {
+  const nodefs = fileSystems.find(({ name }) => name === 'nodefs');
+  if (nodefs === undefined) return undefined;
+  return nodefs.layersBytes === undefined ? sumOf([volumesBytes, logsBytes]) : bytes;
+}
 
 /** A limit of 0 is exceeded by any byte. */
 function percentOf({ bytes, limitBytes }: NodeGCReportStatusUsagePod): number | undefined {

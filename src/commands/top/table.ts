@@ -368,11 +368,16 @@ const workloadLayout = (screen: TopScreen): readonly TopColumn<WorkloadRow>[] =>
 };
 
 /** The place in which the kubelet would evict the pod from its full node, and why. */
-function evictionText({ evictionPlace, requestBytes, bytes, priority }: PodRow): string {
+function evictionText({ evictionPlace, requestBytes, rankedBytes, priority }: PodRow): string {
   if (evictionPlace === undefined) return unknown;
-  const use =
-    requestBytes === undefined ? 'no request' : bytes > requestBytes ? 'over request' : 'in request';
+  const use = useText(requestBytes, rankedBytes);
   return [`${evictionPlace}. ${use}`, ...(priority === undefined ? [] : [`priority ${priority}`])].join(', ');
+}
+
+function useText(requestBytes: number | undefined, rankedBytes: number | undefined): string {
+  if (requestBytes === undefined) return 'no request';
+  if (rankedBytes === undefined) return 'request';
+  return rankedBytes > requestBytes ? 'over request' : 'in request';
 }
 
 const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [

@@ -322,6 +322,27 @@ describe('tables', () => {
   });
 });
 
+test.each<[name: string, fileSystems: readonly FileSystem[], text: string]>([
+  ['all of a pod is on one disk', [disk(1, { layersBytes: 5 })], '1. over request'],
+  [
+    'layers are on the disk of images',
+    [disk(1), disk(1, { name: 'imagefs', layersBytes: 5 })],
+    '1. in request',
+  ],
+  [
+    'only images have a disk of their own',
+    [disk(1, { layersBytes: 5 }), disk(1, { name: 'imagefs' })],
+    '1. over request',
+  ],
+  ['the disk of the kubelet is unknown', [disk(1, { name: 'imagefs', layersBytes: 5 })], '1. request'],
+])('the reason of a place compares what the kubelet ranks: %s', (_, fileSystems, text) => {
+  const one = { ...pod('shop', 'web', 4), requestBytes: 3 * gib, evictionPlace: 1 };
+  const given = facts([reported('a', { fileSystems: [...fileSystems], pods: [one] })]);
+  expect(
+    topTable(viewOf('pods', given), { now, width: undefined, colours: false, isWide: true }).join('\n'),
+  ).toContain(text);
+});
+
 test('forecasts are of the three nodes that are full first, or of each node of --node', () => {
   const full = (name: string, hours: number) =>
     reported(name, {
