@@ -28,8 +28,8 @@ export function planOrphanEvent(
 const maxNamed = 2;
 
 /** One Event on the Node about everything that deleted pods have left there. */
-export function orphansFound(node: ObjectRef, orphans: OrphanInventory | undefined): EventSpec {
-  const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
+export function orphansFound(node: ObjectRef, orphans: OrphanInventory): EventSpec {
+  const { podDirectories, logDirectories, podCgroups } = orphans;
   const parts = [
     ...partOf(podDirectories, (count) => (count === 1 ? 'pod directory' : 'pod directories')),
     ...partOf(podCgroups, (count) => (count === 1 ? 'pod control group' : 'pod control groups')),

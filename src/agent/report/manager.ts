@@ -171,7 +171,7 @@ export class ReportManager {
     const { name, uid } = node() ?? {};
     const { isDue, announced } = planOrphanEvent(this.#announced, this.#orphans);
     this.#announced = announced;
-    if (isDue && name !== undefined && uid !== undefined)
+    if (isDue && this.#orphans !== undefined && name !== undefined && uid !== undefined)
       recorder.record(orphansFound(nodeRef({ name, uid }), this.#orphans));
     return this.#orphans;
   }

@@ -19,6 +19,7 @@ import { holdLeftMs, type HoldCounts } from '../../gc/hold.ts';
 import { aboveText, holdText } from '../../gc/reasons/hold-words.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { sum } from '../../runtime/sum.ts';
+import { byText } from '../../runtime/text/by-text.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { unmatchedNames, unmatchedPatterns, unmatchedSelectors } from '../../api/policy/unmatched.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
@@ -192,7 +193,9 @@ function heldNotes(node: string, { shares }: ImageSpace): readonly string[] {
   const held = shares.flatMap(({ bytes, heldBy }) =>
     heldBy === undefined || heldBy.startsWith('container ') ? [] : [{ bytes, by: heldBy }],
   );
-  const names = [...new Set(held.toSorted((a, b) => b.bytes - a.bytes).map(({ by }) => by))];
+  const names = [
+    ...new Set(held.toSorted((a, b) => b.bytes - a.bytes || byText(a.by, b.by)).map(({ by }) => by)),
+  ];
   if (names.length === 0) return [];
   return [
     `Node ${node}: ${sizeText(sum(held.map(({ bytes }) => bytes)))} of images would stay if every image were removed: containerd keeps them for ${firstOf(names, maxNames)}.`,

@@ -36,6 +36,7 @@ beforeAll(async () => {
       reportTime: time,
       usage: {
         measuredTime: time,
+        watchedSeconds: 7 * 86_400,
         workloads: [
           workload('shop', 'Deployment', 'web'),
           workload('shop', 'Pod', 'debug'),

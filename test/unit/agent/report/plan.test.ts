@@ -52,6 +52,9 @@ describe('Ready and Degraded', () => {
     orphans: orphanInventory({ podDirectories: readOnly, podCgroups: readOnly }),
   };
   const checkpointing = governedNode({ checkpoints: noCheckpointLimits });
+  const removingLeftovers = governedNode({
+    leftovers: { downloads: 'Remove', leases: 'Report', snapshots: 'Report' },
+  });
   const ofCheckpoints = {
     ...{ total: 1, bytes: 1, removable: 0, removableBytes: 0, isApart: false, isReadOnly: true },
   };
@@ -72,6 +75,7 @@ describe('Ready and Degraded', () => {
     ['checkpoints in a directory that is read-only', unwritableCheckpoints, 'ReadOnly', ill],
     ['checkpoints that can be removed', { governance: checkpointing }, 'AsPlanned', well],
     ['checkpoints without a pass', { governance: checkpointing, passes: [] }, 'NoPassYet', unknown],
+    ['leftovers without a pass', { governance: removingLeftovers, passes: [] }, 'NoPassYet', unknown],
     ['orphans in places that can be written', writable, 'AsPlanned', well],
     ['no policy', { governance: keptBy('NoPolicy'), passes: [] }, 'NoPolicy', well],
     ['the keep label on the node', { governance: keptBy('KeepMarked') }, 'KeepMarked', well],
