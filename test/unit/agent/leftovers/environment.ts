@@ -15,7 +15,10 @@ import { governedNode } from '../builders.ts';
 import { blob, block, lease, nothing } from '../stored.ts';
 
 export const removing: LeftoversPolicy = { downloads: 'Remove', leases: 'Remove', snapshots: 'Remove' };
-export const governed = (leftovers: LeftoversPolicy | undefined, mode: Policy['mode'] = 'Enforce') => {
+export const governed = (
+  leftovers: LeftoversPolicy | undefined,
+  mode: Policy['mode'] = 'Enforce',
+): ReturnType<typeof governedNode> => {
   const governance = governedNode({ leftovers });
   return { ...governance, policy: { ...governance.policy, mode } };
 };
@@ -74,7 +77,9 @@ export class Node {
           return left.length < leases.length;
         },
         abort: (ref) => changed(`abort ${ref}`),
-        collect: async () => void (await changed('collect')),
+        collect: async () => {
+          await changed('collect');
+        },
       },
       directories: { count: () => Promise.resolve(this.directories) },
       governance: () => this.governance,
