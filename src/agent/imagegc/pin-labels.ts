@@ -46,15 +46,21 @@ export function sandboxImages(images: readonly RuntimeImage[], store: Containerd
 /** The names that containerd has of an image: its id is one of them. */
 export const namesOf = ({ id, tags, digests }: RuntimeImage): readonly string[] => [id, ...tags, ...digests];
 
+/** Finds those of these names that an image has. */
+export function storedNamesBy(names: readonly ImageName[]): (image: RuntimeImage) => readonly ImageName[] {
+  const byName = new Map(names.map((one) => [one.name, one]));
+  return (image) => namesOf(image).flatMap((name) => byName.get(name) ?? []);
+}
+
 /** The images that dustpan alone has pinned, each with the policy for which it did. */
 export function ownPins(
   images: readonly RuntimeImage[],
   names: readonly ImageName[],
 ): ReadonlyMap<string, string> {
-  const byName = new Map(names.map((one) => [one.name, one]));
+  const namedBy = storedNamesBy(names);
   const pins = new Map<string, string>();
   for (const image of images) {
-    const named = namesOf(image).flatMap((name) => byName.get(name) ?? []);
+    const named = namedBy(image);
     const [policy] = named.flatMap(({ labels }) => labels[ownLabel] ?? []);
     if (policy !== undefined && !named.some(isOfOthers)) pins.set(image.id, policy);
   }

@@ -10,7 +10,7 @@ import {
   type PinState,
   type UnpinnedReason,
 } from './facts.ts';
-import { isManaged, isOfOthers, isOwn, namesOf, ownLabel, pinLabel, unpinned } from './pin-labels.ts';
+import { isManaged, isOfOthers, isOwn, storedNamesBy, ownLabel, pinLabel, unpinned } from './pin-labels.ts';
 import { bytesOnDisk } from './space.ts';
 
 type PlannedImages = Pick<ImageGcPlan, 'rule' | 'space' | 'kept' | 'removals'>;
@@ -97,9 +97,9 @@ interface NamedImage {
 const allOf = ({ kept, removals }: PlannedImages): readonly ImageDecision[] => [...kept, ...removals];
 
 function namedBy(names: readonly ImageName[]): (image: ImageDecision) => NamedImage {
-  const byName = new Map(names.map((one) => [one.name, one]));
+  const storedOf = storedNamesBy(names);
   return (image) => {
-    const found = namesOf(image.target.image).flatMap((name) => byName.get(name) ?? []);
+    const found = storedOf(image.target.image);
     return { image, names: found, isOwn: found.some(isOwn) };
   };
 }

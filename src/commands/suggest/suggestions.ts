@@ -4,10 +4,9 @@ import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { TopQuestion } from '../top/command.ts';
 import type { TopFacts } from '../top/rows.ts';
 import { topView, type TopView } from '../top/view.ts';
-import { workloadText, type WorkloadRow } from '../top/workloads.ts';
+import { daySeconds, workloadText, type WorkloadRow } from '../top/workloads.ts';
 
 const mebi = 1024 ** 2;
-const daySeconds = 86_400;
 /** Space for a busier week. */
 const headroom = 1.2;
 /** A burst of logs would exceed a smaller limit. */

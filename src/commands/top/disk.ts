@@ -3,7 +3,7 @@ import type {
   NodeGCReportStatusUsageFileSystemCollectable,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { ObjectCounts, ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
-import { sum } from '../../runtime/sum.ts';
+import { sum, sumIfKnown, sumOfKnown } from '../../runtime/sum.ts';
 
 interface MeasuredNode extends Pick<ReportedUsage, 'usage' | 'counts'> {
   readonly stale: boolean;
@@ -86,7 +86,7 @@ export function diskSummary(nodes: readonly MeasuredNode[]): DiskSummary {
     otherNodes: nodes.length - included.length,
     capacityBytes: sumOf('capacityBytes'),
     usedBytes: sumOf('usedBytes'),
-    reclaimableBytes: added(collectable),
+    reclaimableBytes: sumOfKnown(collectable),
     reclaimableLowerBound: collectable.includes(undefined),
     kinds: included.length === 0 ? [] : kindNames.map((name) => rowOf(name, included)),
   };
@@ -105,10 +105,10 @@ function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
   const [totals, actives] = [countOf(total), countOf(active)];
   return {
     name,
-    total: added(totals),
-    active: added(actives),
-    bytes: added(bytes),
-    reclaimableBytes: added(reclaimable),
+    total: sumOfKnown(totals ?? []),
+    active: sumOfKnown(actives ?? []),
+    bytes: sumOfKnown(bytes),
+    reclaimableBytes: sumOfKnown(reclaimable ?? []),
     /** Whether these sums lack nodes or disks of which they are unknown. */
     totalLowerBound: hasUnknown(totals),
     activeLowerBound: hasUnknown(actives),
@@ -124,15 +124,6 @@ function sizesOn(all: readonly (number | undefined)[], isOnEach: boolean): reado
   const known = all.filter((one) => one !== undefined);
   if (known.length === 0) return [undefined];
   return isOnEach ? all : known;
-}
-
-const sumIfKnown = (numbers: readonly (number | undefined)[]): number | undefined =>
-  numbers.includes(undefined) ? undefined : sum(numbers.map((one = 0) => one));
-
-/** undefined = it is unknown for all of them, or it has no meaning. */
-function added(numbers: readonly (number | undefined)[] = []): number | undefined {
-  const known = numbers.filter((one) => one !== undefined);
-  return known.length === 0 ? undefined : sum(known);
 }
 
 /** The command that shows the objects of a kind. */

@@ -6,7 +6,7 @@ import type {
 } from '../../api/gen/nodegcreport.gen.ts';
 import { isStale } from '../../api/report/fresh.ts';
 import type { ObjectCounts, ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
-import { sum } from '../../runtime/sum.ts';
+import { sum, sumIfKnown } from '../../runtime/sum.ts';
 import type { DiskRow } from './disk.ts';
 import type { WorkloadRow } from './workloads.ts';
 import { byText } from '../../runtime/text/by-text.ts';
@@ -112,9 +112,9 @@ export function namespaceRows(nodes: readonly TopNode[], { namespace, selected }
       nodes: group.length,
       pods: sum(group.map(({ pods }) => pods)),
       bytes: sum(group.map(({ bytes }) => bytes)),
-      layersBytes: sumOf(group.map(({ layersBytes }) => layersBytes)),
-      volumesBytes: sumOf(group.map(({ volumesBytes }) => volumesBytes)),
-      logsBytes: sumOf(group.map(({ logsBytes }) => logsBytes)),
+      layersBytes: sumIfKnown(group.map(({ layersBytes }) => layersBytes)),
+      volumesBytes: sumIfKnown(group.map(({ volumesBytes }) => volumesBytes)),
+      logsBytes: sumIfKnown(group.map(({ logsBytes }) => logsBytes)),
       /** Absent if unknown, or if nothing grows. */
       growthBytesPerHour: growth > 0 ? growth : undefined,
       /** Whether a node may have more of it: one that lists no namespaces, or not all, or has not measured all of its pods. */
@@ -126,12 +126,6 @@ export function namespaceRows(nodes: readonly TopNode[], { namespace, selected }
     };
   });
 }
-
-/** undefined = one of them is unknown. */
-const sumOf = (numbers: readonly (number | undefined)[]): number | undefined => {
-  const known = numbers.filter((number) => number !== undefined);
-  return known.length < numbers.length ? undefined : sum(known);
-};
 
 export type PodRow = ReturnType<typeof podRows>[number];
 
@@ -157,7 +151,7 @@ function rankedBytes(
 ): number | undefined {
   const nodefs = fileSystems.find(({ name }) => name === 'nodefs');
   if (nodefs === undefined) return undefined;
-  return nodefs.layersBytes === undefined ? sumOf([volumesBytes, logsBytes]) : bytes;
+  return nodefs.layersBytes === undefined ? sumIfKnown([volumesBytes, logsBytes]) : bytes;
 }
 
 /** A limit of 0 is exceeded by any byte. */

@@ -3,7 +3,7 @@ import type {
   NodeGCReportStatusUsageWorkloadPart,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
-import { sum } from '../../runtime/sum.ts';
+import { sum, sumIfKnown } from '../../runtime/sum.ts';
 
 /** What is unknown is absent; `stale`: a value is older than 15 minutes. */
 export interface WorkloadRow {
@@ -78,7 +78,7 @@ export function workloadRows(
   });
 }
 
-const daySeconds = 86_400;
+export const daySeconds = 86_400;
 
 /** Whether the marks say nothing of a workload that they do not list: before, or in pods that were not measured, it may have used any bytes. */
 export const isYoung = (usage: ReportedUsage['usage']): boolean =>
@@ -102,8 +102,8 @@ function rowOf(
     namespace,
     kind,
     name,
-    pods: added(all, ({ pods }) => pods),
-    bytes: added(all, ({ bytes }) => bytes),
+    pods: sumIfKnown(all.map(({ pods }) => pods)),
+    bytes: sumIfKnown(all.map(({ bytes }) => bytes)),
     growthBytesPerHour: growth > 0 ? growth : undefined,
     nodes: all.filter(({ pods = 0 }) => pods > 0).length,
     lowerBound: lowerBound || all.some((one) => one.lowerBound),
@@ -151,12 +151,6 @@ function partsOf(all: Workloads): readonly NodeGCReportStatusUsageWorkloadPart[]
 function largest<T>(all: readonly T[], read: (one: T) => number | undefined): number | undefined {
   const known = all.flatMap((one) => read(one) ?? []);
   return known.length === 0 ? undefined : Math.max(...known);
-}
-
-/** undefined = one of them is unknown. */
-function added<T>(all: readonly T[], read: (one: T) => number | undefined): number | undefined {
-  const known = all.flatMap((one) => read(one) ?? []);
-  return known.length < all.length ? undefined : sum(known);
 }
 
 /** `deployment/web`, as kubectl names it. */

@@ -4,7 +4,7 @@ import {
   type NodeGCReportStatus,
   type NodeGCReportStatusUsage,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { sum } from '../../runtime/sum.ts';
+import { sumOfKnown } from '../../runtime/sum.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asText } from '../codec/json.ts';
 import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
@@ -62,13 +62,7 @@ const countsOf = (
 });
 
 const orphanCount = ({ podDirectories, logDirectories }: NonNullable<NodeGCReportStatus['orphans']> = {}) =>
-  sumOf([podDirectories?.count, logDirectories?.count]);
-
-/** undefined = all are unknown. */
-const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
-  const known = counts.filter((count) => count !== undefined);
-  return known.length === 0 ? undefined : sum(known);
-};
+  sumOfKnown([podDirectories?.count, logDirectories?.count]);
 
 export interface ReportWithUsage extends NodeReportFacts {
   readonly reported: ReportedUsage;
