@@ -274,7 +274,7 @@ describe('tables', () => {
     ),
     'top nodes -o wide': topTable(viewOf('nodes', two), wide),
     'top nodes, without a report': topTable(viewOf('nodes', facts([])), piped),
-    'top namespaces --node, as in README': topTable(viewOf('namespaces', one, ofNode), piped),
+    'top namespaces --node': topTable(viewOf('namespaces', one, ofNode), piped),
     'top namespaces, more than a report has': topTable(viewOf('namespaces', bounded), wide),
     'top namespaces --node, without usage': topTable(viewOf('namespaces', old, ofNode), piped),
     'top namespaces --node, without a forecast': topTable(viewOf('namespaces', slow, ofNode), piped),
