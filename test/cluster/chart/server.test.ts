@@ -132,6 +132,21 @@ describe('a release without values', () => {
     await helm(cluster, 'uninstall', 'policies', '--namespace', namespace);
   });
 
+  test('gives the agents a priority level of their own', async () => {
+    const path = ['flowschema', 'dustpan-system-agent', '-o=jsonpath={.metadata.uid}'];
+    const uid = await kubectl(cluster, ['get', ...path]);
+    expect(uid).toMatch(/^[0-9a-f-]{36}$/);
+    /** Of a request by this service account, as the API server classified it. */
+    const schemaOf = async (account: string): Promise<string | undefined> => {
+      const user = `--as=system:serviceaccount:${namespace}:${account}`;
+      const { stderr } = await cluster.run('kubectl', ['get', 'gcpolicies', user, '--v=9']);
+      return /X-Kubernetes-Pf-Flowschema-Uid: (\S+)/i.exec(stderr)?.[1];
+    };
+    // The API server reads new schemas a moment later.
+    await waitUntil('the agents have it', async () => (await schemaOf('dustpan-agent')) === uid);
+    expect(await schemaOf('dustpan-controller')).not.toBe(uid);
+  });
+
   test('lets viewers read policies and editors write them', async () => {
     const as = async (role: string, verb: string): Promise<string> => {
       const user = `some-${role}`;
