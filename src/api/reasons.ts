@@ -74,6 +74,7 @@ export const imageKeepReasons = [
   'BoundPod',
   'Pinned',
   'KeepListed',
+  'Wanted',
   'NotSelected',
   'TooYoung',
   'UsedRecently',

@@ -3,6 +3,7 @@ import type { ImageSpace } from '../api/image-space.ts';
 import type { StorageUsage } from '../api/local-storage.ts';
 import type { NodeGCReport } from '../api/gen/nodegcreport.gen.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
+import type { WantedReading } from '../api/wanted-images.ts';
 import type { InForceByName } from '../gc/hold.ts';
 import type { OpenBreakers } from '../gc/open-breaker.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
@@ -41,6 +42,8 @@ export interface PlanFacts {
   readonly namespaces: ByUid<NamespaceFacts> | undefined;
   readonly jobs: ByUid<JobFacts> | undefined;
   readonly replicaSets: ByUid<ReplicaSetFacts> | undefined;
+  /** The images that workloads want; undefined = no policy needs them, so they were not read. */
+  readonly wanted?: WantedReading | undefined;
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];

@@ -9,6 +9,7 @@ import type { HeldImages } from '../../gc/hold.ts';
 import type { ImageDisk, DiskSpace } from '../../node/disk/filesystem.ts';
 import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
+import type { WantedImages } from '../../api/wanted-images.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, InvalidPolicy, Policy, RemoveEntry } from '../../api/policy/policy.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
@@ -32,6 +33,8 @@ export interface ImageGcFacts extends AgentState {
   readonly clockUnsure?: boolean;
   /** Which bytes the images share; undefined = unknown: each image counts with the size that the runtime reports. */
   readonly space?: ImageSpace | undefined;
+  /** The images that workloads want on the node; undefined = they were not read. Only nodes.imageGC.pinWanted needs them. */
+  readonly wanted?: WantedImages | undefined;
   /** Images whose removal has failed, by id. */
   readonly failedBefore?: ReadonlyMap<string, FailedBefore>;
 }
@@ -59,6 +62,8 @@ export interface ImageUses {
   readonly isCalledSandbox: boolean;
   /** Pattern of the policy's keep list that matches it. */
   readonly keepPattern: string | undefined;
+  /** A workload wants it (nodes.imageGC.pinWanted); `workload` undefined = one may: dustpan has pinned it, and not all wanted images are known. */
+  readonly wanted: { readonly workload: string | undefined } | undefined;
   /** A name of it that no pattern of nodes.imageGC.only matches. */
   readonly notSelected: string | undefined;
 }
@@ -188,6 +193,8 @@ export interface ImageGcPlan {
   readonly rule: ImageGcPolicy | undefined;
   /** As in the facts. */
   readonly space: ImageSpace | undefined;
+  /** Why other images may be wanted too, without a full stop; undefined = none is, or the rule has no pinWanted. */
+  readonly wantedUnknown: string | undefined;
   /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
   readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
   /** Crossed thresholds for which the space step removes images. */
@@ -252,9 +259,9 @@ export const unpinnedReasons = [
 
 export type UnpinnedReason = (typeof unpinnedReasons)[number];
 
-/** The images that are to be pinned in the runtime, so that the kubelet keeps them too: those of the keep list, and the sandbox image. */
+/** The images that are to be pinned in the runtime, so that the kubelet keeps them too: those that the policy keeps or workloads want, and the sandbox image. */
 export interface PinState {
-  /** Those of the keep list that the runtime shows as pinned, by whomever. */
+  /** Those, without the sandbox image, that the runtime shows as pinned, by whomever. */
   readonly bound: number;
   /** The others by the reason, the worst first. */
   readonly unbound: readonly (CountAndBytes & { readonly reason: UnpinnedReason })[];
@@ -268,6 +275,8 @@ export interface ImageInventory {
   readonly inUse: CountAndBytes;
   readonly pinned: CountAndBytes;
   readonly pins: PinState;
+  /** As in the plan. */
+  readonly wantedUnknown?: string | undefined;
   readonly kept: CountAndBytes;
   readonly removable: CountAndBytes;
   /** Images that nothing uses or protects. */

@@ -5,6 +5,7 @@ import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import type { ImageMounts } from '../../cri/image-mounts.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
+import type { WantedImages } from '../../api/wanted-images.ts';
 import type { ObjectRef } from '../../api/event-refs.ts';
 import type { HeldImages } from '../../gc/hold.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
@@ -62,6 +63,8 @@ export interface ImageGcDeps extends RemoverContext {
   /** The pods bound to the node; undefined = unknown. */
   readonly pods: () => readonly NodePod[] | undefined;
   readonly state: Pick<StateFile, 'read' | 'write'>;
+  /** Reads the images that workloads want on the node; called once in a pass, only if the policy needs them. */
+  readonly wanted: (signal: AbortSignal) => Promise<WantedImages>;
   /** Bytes of all container logs; called only when removing images does not free enough. */
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly own: ImageGcMetrics;
@@ -85,6 +88,8 @@ export class ImageGcManager {
   readonly #late: LateRemovals<ImageRemoval>;
   /** Patterns of nodes.imageGC.remove that have matched an image. */
   #matched: ReadonlySet<string> = new Set();
+  /** As read at the begin of the pass. */
+  #wanted: WantedImages | undefined;
   /** `rulesId` of the policy whose hold was recorded last. */
   readonly #held = new Changed<string>();
   /** The images that the last pass has left; undefined = they could not be listed. */
@@ -168,6 +173,8 @@ export class ImageGcManager {
     const { clock, onPass } = this.#deps;
     const began = momentOf(clock);
     try {
+      const needsWanted = rule.kind === 'governed' && rule.rule.pinWanted;
+      this.#wanted = needsWanted ? await this.#deps.wanted(signal) : undefined;
       const facts = await this.#observe(gone, signal);
       const { space, names } = await this.#readStore(facts.listed, signal);
       const { disk, diskTrouble } = await this.#measure(rule, signal);
@@ -224,7 +231,8 @@ export class ImageGcManager {
       },
     );
     const clockUnsure = jumpedMs !== 0;
-    return { ...this.#state, listed, containers, mounted, pods, sandboxImage, clockUnsure };
+    const seen = { listed, containers, mounted, pods, sandboxImage, clockUnsure };
+    return { ...this.#state, ...seen, wanted: this.#wanted };
   }
 
   /** Which bytes the images share. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */

@@ -10,6 +10,7 @@ import {
   type PinState,
   type UnpinnedReason,
 } from './facts.ts';
+import { isRequested } from './plan.ts';
 import { isManaged, isOfOthers, isOwn, storedNamesBy, ownLabel, pinLabel, unpinned } from './pin-labels.ts';
 import { bytesOnDisk } from './space.ts';
 
@@ -46,9 +47,9 @@ export interface PinPlan {
 export function planPins({ plan, names, disk, governance }: PinFacts): PinPlan {
   const acting = actingPolicy(governance);
   if (acting === 'unsure') return { changes: [], state: { bound: 0, unbound: [] } };
-  const images = plan.rule === undefined ? [] : allOf(plan).filter(isWanted);
-  const wanted = images.map(namedBy(typeof names === 'string' ? [] : names));
-  const chosen = acting === undefined ? [] : chosenOf(wanted, plan, { disk, acting });
+  const images = plan.rule === undefined ? [] : allOf(plan).filter(isToPin);
+  const named = images.map(namedBy(typeof names === 'string' ? [] : names));
+  const chosen = acting === undefined ? [] : chosenOf(named, plan, { disk, acting });
   const changes = typeof names === 'string' ? [] : changesOf(names, chosen, acting);
   const reasonOf = (one: NamedImage): UnpinnedReason | undefined => {
     const isChosen = chosen.includes(one);
@@ -57,12 +58,11 @@ export function planPins({ plan, names, disk, governance }: PinFacts): PinPlan {
     if (isChosen) return one.isOwn ? 'NotShown' : 'NotYet';
     return acting === undefined ? 'Off' : notChosenBecause(one, plan, limitOf(disk, acting));
   };
-  const byReason = Map.groupBy(wanted, reasonOf);
+  const byReason = Map.groupBy(named, reasonOf);
   return {
     changes,
     state: {
-      bound: (byReason.get(undefined) ?? []).filter(({ image }) => image.target.keepPattern !== undefined)
-        .length,
+      bound: (byReason.get(undefined) ?? []).filter(({ image }) => isKept(image)).length,
       unbound: unpinnedReasons.flatMap((reason) => {
         const some = byReason.get(reason);
         return some === undefined ? [] : [{ reason, ...sizeOf(some, plan) }];
@@ -120,21 +120,30 @@ function actingPolicy(governance: NodeGovernance): Acting | 'unsure' | undefined
   return rule.policy.mode === 'DryRun' || rule.rule.maxPinnedPercent === 0 ? undefined : rule;
 }
 
-const isWanted = ({ target }: ImageDecision): boolean => target.isSandbox || target.keepPattern !== undefined;
+/** Whether the keep list or a workload protects it. */
+const isKept = ({ target }: ImageDecision): boolean =>
+  target.keepPattern !== undefined || (target.wanted !== undefined && !isRequested(target));
 
-/** The wanted images that fit below the limit: first the sandbox image, then those that are pinned already, then in the order of the keep list. */
+const isToPin = (image: ImageDecision): boolean => image.target.isSandbox || isKept(image);
+
+/**
+ * Those of these images that fit below the limit: first the sandbox image, then the keep list, of it first those that are pinned already, then in
+ * its order; then the images that workloads want, again first those that are pinned already.
+ */
 function chosenOf(
-  wanted: readonly NamedImage[],
+  named: readonly NamedImage[],
   plan: PlannedImages,
   { disk, acting }: { readonly disk: DiskSpace | undefined; readonly acting: Acting },
 ): readonly NamedImage[] {
-  const rankOf = ({ image: { target }, isOwn }: NamedImage): number =>
-    target.isSandbox || target.keepPattern === undefined
-      ? 0
-      : 1 + acting.rule.keep.indexOf(target.keepPattern) + (isOwn ? 0 : acting.rule.keep.length);
+  const { keep } = acting.rule;
+  const rankOf = ({ image: { target }, isOwn }: NamedImage): number => {
+    if (target.isSandbox) return 0;
+    if (target.keepPattern === undefined) return 1 + 2 * keep.length + (isOwn ? 0 : 1);
+    return 1 + keep.indexOf(target.keepPattern) + (isOwn ? 0 : keep.length);
+  };
   const limit = limitOf(disk, acting);
   const chosen: NamedImage[] = [];
-  for (const one of wanted.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+  for (const one of named.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     const isPinnedByOthers = !one.isOwn && one.names.every(isOfOthers);
     if (isPinnedByOthers || !one.names.some(isManaged)) continue;
     const isKnown = limit !== undefined && isMeasured(one, plan);

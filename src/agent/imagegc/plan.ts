@@ -22,7 +22,7 @@ import {
   type KeptImage,
 } from './facts.ts';
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
-import { distinctImages, usesOf, imageOf, requestsAt } from './uses.ts';
+import { distinctImages, usesOf, imageOf, requestsAt, wantedUnknown } from './uses.ts';
 import { recordAt, repulls } from './records.ts';
 import { sum } from '../../runtime/sum.ts';
 import { bytesOfImage, freedInOrder } from './space.ts';
@@ -119,6 +119,7 @@ function planRemovals(
   return {
     rule,
     space: facts.space,
+    wantedUnknown: wantedUnknown(facts.wanted, rule),
     ...usageOf(facts.disk),
     ...spaceStep(need, forSpace, inodesOf),
     ...(isUnknown && { state: 'Unknown' }),
@@ -277,6 +278,7 @@ function keepAll(
   return {
     rule: undefined,
     space: facts.space,
+    wantedUnknown: undefined,
     ...usageOf(facts.disk),
     ...spaceStep(noNeed, [], () => 0),
     state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
@@ -329,18 +331,21 @@ export const isUsed = ({ usedBy, boundPod }: JudgedImage): boolean =>
   usedBy !== undefined || boundPod !== undefined;
 
 /** Whether the policy's remove list selects it: the entries match all of its names. */
-const isRequested = ({ requested }: Pick<JudgedImage, 'requested'>): boolean =>
+export const isRequested = ({ requested }: Pick<JudgedImage, 'requested'>): boolean =>
   requested !== undefined && requested.unmatched === undefined;
 
 function protectedBecause({
   pinned,
   keepPattern,
+  wanted,
   notSelected,
   requested,
 }: ImageUses & Pick<JudgedImage, 'requested'>): KeptBecause | undefined {
   if (pinned) return { reason: 'Pinned' };
   if (keepPattern !== undefined) return { reason: 'KeepListed' };
-  return notSelected === undefined || isRequested({ requested }) ? undefined : { reason: 'NotSelected' };
+  if (isRequested({ requested })) return undefined;
+  if (wanted !== undefined) return { reason: 'Wanted' };
+  return notSelected === undefined ? undefined : { reason: 'NotSelected' };
 }
 
 /** Why the image is kept at any disk usage; undefined = it may be removed. */

@@ -244,6 +244,7 @@ export function inventoryOf(
     inUse: sum(({ target }) => isUsed(target)),
     pinned: sum(({ target }) => target.pinned || target.pinnedFor !== undefined),
     pins,
+    wantedUnknown: plan.wantedUnknown,
     kept: sum(isKeptByPolicy),
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(isCollectable),
@@ -366,9 +367,9 @@ function unmatchedEntries(
   };
 }
 
-/** Whether the policy protects it, by `keep` or by `only`. */
+/** Whether the policy protects it, by `keep`, `pinWanted` or `only`. */
 const isKeptByPolicy = ({ target: { keepPattern, protectedBy } }: ImageDecision): boolean =>
-  keepPattern !== undefined || protectedBy?.reason === 'NotSelected';
+  keepPattern !== undefined || protectedBy?.reason === 'Wanted' || protectedBy?.reason === 'NotSelected';
 
 const listedOf = ({ target }: ImageDecision, space: ImageGcFacts['space']): ListedImage => {
   const { id, name, bytes, record, protectedBy } = target;

@@ -8,6 +8,7 @@ import {
 } from '../../api/image-reference.ts';
 import type { NodePod } from '../../api/node-pod.ts';
 import { hasEnded, type ImageGcPolicy, type RemoveEntry } from '../../api/policy/policy.ts';
+import type { WantedImages } from '../../api/wanted-images.ts';
 import { oncePer } from '../../runtime/once-per.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageUses, RemoveRequest } from './facts.ts';
@@ -42,14 +43,24 @@ export function usesOf(
     mounted = [],
     sandboxImage = '',
     space,
-  }: Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage' | 'space'>,
-  { keep = [], only = [] }: Partial<Pick<ImageGcPolicy, 'keep' | 'only'>> = {},
+    wanted,
+  }: Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage' | 'space' | 'wanted'>,
+  rule: Pick<ImageGcPolicy, 'keep' | 'only' | 'pinWanted'> | undefined,
 ): (image: RuntimeImage) => ImageUses {
+  const { keep = [], only = [] } = rule ?? {};
   const index = imageIndex(images);
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
   const patternOf = firstPattern(keep);
   const selectionOf = imageSelection(only);
+  const workloads = rule?.pinWanted === true ? wantedImages(index, wanted) : undefined;
+  const isUnknown = wantedUnknown(wanted, rule) !== undefined;
+  const wantedBy = (id: string): ImageUses['wanted'] => {
+    const workload = workloads?.get(id);
+    return workload !== undefined || (isUnknown && space?.ownPins.has(id) === true)
+      ? { workload }
+      : undefined;
+  };
   const ofSandboxes = new Set(index.idsOf(sandboxImage));
   // Without this image no pod can start if the registry is unreachable. If the runtime does not report it, its usual name decides.
   const isCalledSandbox = (image: RuntimeImage): boolean => ofSandboxes.size === 0 && isCalledPause(image);
@@ -65,8 +76,30 @@ export function usesOf(
     isSandbox: isSandbox(image),
     isCalledSandbox: isCalledSandbox(image) && !isSandbox(image),
     keepPattern: keep[patternOf(image)],
+    wanted: wantedBy(image.id),
     notSelected: only.length === 0 ? undefined : selectionOf(image).unmatched,
   });
+}
+
+/** Why images may be wanted that are not known to be; undefined = there are none, or the rule has no pinWanted. */
+export const wantedUnknown = (
+  wanted: ImageGcFacts['wanted'],
+  rule: Pick<ImageGcPolicy, 'pinWanted'> | undefined,
+): string | undefined =>
+  rule?.pinWanted !== true
+    ? undefined
+    : wanted === undefined
+      ? 'their list was not read'
+      : wanted.unknownBecause;
+
+/** A workload by the id of each image that it wants. */
+function wantedImages(
+  index: ImageIndex,
+  { images }: Pick<WantedImages, 'images'> = { images: [] },
+): ReadonlyMap<string, string> {
+  return new Map(
+    images.toReversed().flatMap(({ image, workload }) => index.idsOf(image).map((id) => [id, workload])),
+  );
 }
 
 /** Returns a function that finds the entry of the policy's remove list for an image. */

@@ -68,6 +68,12 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
     meaning: "It is on the policy's keep list.",
     change: 'No pattern of nodes.imageGC.keep matches one of its tags or digests.',
   },
+  Wanted: {
+    meaning:
+      'A DaemonSet, a CronJob, or a workload that is suspended or scaled to zero names it in its pod template, or may do so: dustpan has pinned it, and not all such images are known.',
+    change:
+      'No such workload whose pods can run on the node names it, the policy has no nodes.imageGC.pinWanted, or entries of nodes.imageGC.remove match all of its names.',
+  },
   NotSelected: {
     meaning: 'The policy removes only other images (nodes.imageGC.only), or it has no name.',
     change: 'Patterns of nodes.imageGC.only match all of its names, or entries of nodes.imageGC.remove do.',
@@ -128,7 +134,8 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
 
 function pinText({ reason, target: { image, pinnedFor } }: ImageDecision): readonly string[] {
   const unbound = 'the runtime does not show it as pinned, so the kubelet may remove it.';
-  if (pinnedFor === undefined) return reason === 'KeepListed' && !image.pinned ? [`But ${unbound}`] : [];
+  const isKept = reason === 'KeepListed' || reason === 'Wanted';
+  if (pinnedFor === undefined) return isKept && !image.pinned ? [`But ${unbound}`] : [];
   const pinned = `dustpan has pinned it in the runtime for the policy ${pinnedFor}`;
   return [image.pinned ? `${pinned}, so the kubelet keeps it.` : `${pinned}, but ${unbound}`];
 }
@@ -180,6 +187,14 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
         field: `nodes.imageGC.keep[${plan.rule?.keep.indexOf(pattern) ?? 0}]=${pattern}`,
       };
     }
+    case 'Wanted':
+      return {
+        detail:
+          target.wanted?.workload === undefined
+            ? `It may still be wanted: ${plan.wantedUnknown}.`
+            : `${target.wanted.workload} names it in its pod template.`,
+        field: 'nodes.imageGC.pinWanted=true',
+      };
     case 'NotSelected':
       return explainNotSelected(target, plan);
     case 'TooYoung':

@@ -100,15 +100,24 @@ function degradedFinding(facts: ReportFacts): Finding {
   const pinned = facts.images?.pins;
   const limited = pinned?.unbound.find(({ reason }) => reason === 'Limit');
   const passes = passesFinding(facts, governance.nodes);
-  return limited === undefined || passes.status === 'True' ? passes : pinLimitFinding(limited);
+  if (passes.status === 'True') return passes;
+  if (limited !== undefined) return pinLimitFinding(limited);
+  const wantedUnknown = facts.images?.wantedUnknown;
+  return wantedUnknown === undefined ? passes : wantedFinding(wantedUnknown);
 }
 
 function pinLimitFinding({ count, bytes }: CountAndBytes): Finding {
   const message =
-    `${counted(count, 'image')} of the keep list (${sizeText(bytes)}) not pinned, because pinned images would use more of the image file system ` +
+    `${counted(count, 'image')} that the policy keeps (${sizeText(bytes)}) not pinned, because pinned images would use more of the image file system ` +
     'than maxPinnedPercent allows: the kubelet cannot remove them, and would evict pods instead';
   return yes('PinLimit', message);
 }
+
+const wantedFinding = (because: string): Finding =>
+  yes(
+    'WantedImagesUnknown',
+    `Not all images that workloads want (pinWanted) are known, so the agent keeps its pins: ${because}`,
+  );
 
 function keptFinding({
   reason,

@@ -35,7 +35,7 @@ function find(facts: ReportFacts, before: string | undefined): Finding {
   const disk = facts.imageDisk ?? facts.images?.disk;
   const unpinned = unpinnedText(facts, policy);
   if (unpinned === undefined) {
-    const message = 'The kubelet keeps every image on the keep list: the runtime shows it as pinned';
+    const message = 'The kubelet keeps every image that the policy keeps: the runtime shows it as pinned';
     return { status: 'False', reason: 'Pinned', message };
   }
   const risk = thresholdRisk(policy) ?? keptRisk(policy, kept, disk) ?? diskRisk(facts, disk, before);
@@ -52,7 +52,9 @@ function unpinnedText({ governance, images }: ReportFacts, { only }: ImageGcPoli
   const [worst] = unbound;
   if (worst !== undefined)
     return `${counted(sum(unbound.map(({ count }) => count)), 'image')} not pinned: ${unpinnedBecause[worst.reason]}`;
-  return bound === 0 ? 'No image of the node is on the keep list' : undefined;
+  if (images.wantedUnknown !== undefined)
+    return `Not all images that workloads want are known: ${images.wantedUnknown}`;
+  return bound === 0 ? 'No image of the node is on the keep list or wanted by a workload' : undefined;
 }
 
 /** Whether the last pass over images was under the policy that the report names. */
@@ -74,7 +76,9 @@ const unpinnedBecause: Readonly<Record<UnpinnedReason, string>> = {
 
 function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
   const policy = governance.kind === 'governed' ? governance.nodes.imageGC : undefined;
-  return policy === undefined || policy.keep.length + policy.only.length === 0 ? undefined : policy;
+  return policy === undefined || (policy.keep.length + policy.only.length === 0 && !policy.pinWanted)
+    ? undefined
+    : policy;
 }
 
 function noRisk(kept: CountAndBytes | undefined, disk: DiskSpace | undefined): Finding {

@@ -365,9 +365,13 @@ export interface GCPolicySpecNodesImageGC {
    */
   kubeletHighThresholdPercent?: number | undefined;
   /**
-   * Largest part of the image file system, in percent, for images that the agent pins in the runtime, so that the kubelet keeps them too: those of keep, and the sandbox image. Default 30. Above it, the agent pins no more: the kubelet cannot remove pinned images, so it would evict pods. 0 pins none. Pins need mode Enforce and containerd.
+   * Largest part of the image file system, in percent, for images that the agent pins in the runtime, so that the kubelet keeps them too: the sandbox image, those of keep, then those of pinWanted. Default 30. Above it, the agent pins no more: the kubelet cannot remove pinned images, so it would evict pods. 0 pins none. Pins need mode Enforce and containerd.
    */
   maxPinnedPercent?: number | undefined;
+  /**
+   * Also keeps and pins the images that workloads without a running pod name: those of DaemonSets, CronJobs, suspended Jobs, and of Deployments, StatefulSets and ReplicaSets with 0 replicas. A nodeSelector in the pod template counts. Entries of remove take precedence. Default false. Needs rbac.wantedImages in the values of the chart. For nodes on which such pods must start without a registry.
+   */
+  pinWanted?: boolean | undefined;
   /**
    * Largest number of images that one pass may remove from a node. 0 (the default) means no limit. For nodes whose disk is slow.
    */

@@ -1,6 +1,7 @@
 import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../gc/pass.ts';
 import { rightText } from '../../api/policy/needs.ts';
+import { wantedOn } from '../../api/wanted-images.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
 import type { UnitContext } from '../../agent/context.ts';
@@ -25,6 +26,7 @@ import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { OwnRights } from '../../kube/auth/own-rights.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
+import { readWantedList } from '../../kube/actions/wanted-list.ts';
 import { nodeRef, type ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { attachmentReader, LiveNode } from '../../kube/actions/live-reads.ts';
@@ -172,13 +174,17 @@ function containerGc(context: Context): ContainerGcManager {
 }
 
 function imageGc(context: Context): ImageGcManager {
-  const { config, registry, runtime, containerd, logs, state, imageDisk: disk } = context;
+  const { config, cluster, caches, registry, runtime, containerd, logs, state, imageDisk: disk } = context;
   return new ImageGcManager({
     ...removerContext(context, 'imagegc'),
     containerd,
     disk,
     state,
     mounts: new ImageMounts(runtime),
+    wanted: async (signal) => {
+      const reading = await readWantedList(cluster.transport, config.pod?.namespace, signal);
+      return wantedOn(reading, caches.node()?.labels, clock.now());
+    },
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
       return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);

@@ -28,6 +28,7 @@ import { isDiskSignal, type DiskSignal, type ThresholdSignal } from '../../api/n
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, NodePressurePolicy } from '../../api/policy/policy.ts';
+import type { WantedImages } from '../../api/wanted-images.ts';
 import type { KeptPod } from '../../controllers/eviction/facts.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { causeText, explainKept, type EvictionCause } from '../../controllers/eviction/words.ts';
@@ -43,6 +44,8 @@ import { holdNotes } from './notes.ts';
 interface NodeFacts extends Pick<PlanFacts, 'policies'> {
   readonly part: NodePart;
   readonly governance: NodeGovernance;
+  /** The images that workloads want on the node; undefined = they were not read. */
+  readonly wanted?: WantedImages | undefined;
   /** By name; undefined = not known. */
   readonly namespaces: ReadonlyMap<string, NamespaceFacts> | undefined;
 }
@@ -73,7 +76,7 @@ interface Reclaim {
 
 /** Plans the passes as the agent runs them for demands: over containers for the first that needs one, then over images. */
 function planReclaim(
-  { part, governance }: NodeFacts,
+  { part, governance, wanted }: NodeFacts,
   demands: readonly Demand[],
   options: PlanOptions,
 ): Reclaim {
@@ -89,7 +92,7 @@ function planReclaim(
   const ofImages = steps.filter(({ pass }) => pass === 'images');
   // The pass over images for such a demand follows one over containers.
   const gone = ofImages.some((step) => step.containers) ? done.planned.ids : noContainers.ids;
-  const images = planImages(part, gone, { governance, now, demands: ofImages });
+  const images = planImages({ part, wanted }, gone, { governance, now, demands: ofImages });
   const results = steps.map(
     ({ signal, result }) =>
       [signal, result ?? resultAfter(done, images.reclaim.get(signal) ?? 'Exhausted')] as const,
@@ -99,14 +102,15 @@ function planReclaim(
 
 /** Plans the pass over images without these containers. Images that are not known have no decision. */
 function planImages(
-  { images = [], space, containers: known, pods, disk, mounted, sandboxImage, state }: NodePart,
+  { part, wanted }: Pick<NodeFacts, 'part' | 'wanted'>,
   gone: ReadonlySet<string>,
   given: Parameters<typeof planImageGc>[1],
 ): ImageGcPlan {
-  const containers = known?.filter(({ id }) => !gone.has(id));
+  const { images = [], space, pods, disk, mounted, sandboxImage, state } = part;
+  const containers = part.containers?.filter(({ id }) => !gone.has(id));
   const observed = observeImages(state, { images, containers: containers ?? [], mounted, now: given.now });
   return planImageGc(
-    { ...observed.state, listed: images, space, containers, pods, disk, mounted, sandboxImage },
+    { ...observed.state, listed: images, space, containers, pods, disk, mounted, sandboxImage, wanted },
     given,
   );
 }
@@ -130,10 +134,17 @@ function imageUnit({ part, governance }: NodeFacts, plan: ImageGcPlan, options: 
   return {
     decisions,
     totals,
-    notes: imageHoldNotes(plan, rule, part, options.now),
+    notes: [...imageHoldNotes(plan, rule, part, options.now), ...wantedNotes(node, plan)],
     summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
   };
 }
+
+const wantedNotes = (node: string, { wantedUnknown }: ImageGcPlan): readonly string[] =>
+  wantedUnknown === undefined
+    ? []
+    : [
+        `Node ${node}: not all images that workloads want (nodes.imageGC.pinWanted) are known, so those that dustpan has pinned are kept: ${wantedUnknown}.`,
+      ];
 
 function imageHoldNotes(
   { selected }: ImageGcPlan,

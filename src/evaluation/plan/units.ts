@@ -1,5 +1,6 @@
 import { governNode } from '../../api/policy/node-governance.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { wantedOn } from '../../api/wanted-images.ts';
 import type { EvictionFacts } from '../../controllers/eviction/facts.ts';
 import { noMemory } from '../../controllers/eviction/memory.ts';
 import { replicasOf } from '../../controllers/eviction/pace.ts';
@@ -64,8 +65,10 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
   const nodes = facts.nodes && byName(facts.nodes);
   const namespaces = facts.namespaces && byName(facts.namespaces);
   return facts.parts.flatMap((part) => {
-    const governance = governNode(policies, nodes?.get(part.name));
-    return planNode({ policies, part, governance, namespaces }, options);
+    const node = nodes?.get(part.name);
+    const governance = governNode(policies, node);
+    const wanted = facts.wanted === undefined ? undefined : wantedOn(facts.wanted, node?.labels, options.now);
+    return planNode({ policies, part, governance, wanted, namespaces }, options);
   });
 }
 

@@ -37,6 +37,7 @@ export interface Facts {
   readonly nodeStates?: PlanFacts['nodeStates'];
   readonly openBreakers?: PlanFacts['openBreakers'];
   readonly inForce?: PlanFacts['inForce'];
+  readonly wanted?: PlanFacts['wanted'];
   /** Skips quarantines. */
   readonly assumeElapsed?: boolean;
 }
@@ -58,6 +59,7 @@ export function factsOf(facts: Facts): PlanFacts {
     policies: rankPolicies(facts.policies ?? []).map(withFixedId),
     openBreakers: facts.openBreakers,
     inForce: facts.inForce,
+    wanted: facts.wanted,
     pods: byUid(readUnder(facts.policies, pods)),
     nodes: 'nodes' in facts && facts.nodes === undefined ? undefined : byUid(nodes),
     namespaces: byUid([

@@ -1,5 +1,6 @@
 import type { ImageInventory } from '../../../../src/agent/imagegc/facts.ts';
 import type { LastRemoved, NodePassReport } from '../../../../src/gc/pass.ts';
+import type { WantedImages } from '../../../../src/api/wanted-images.ts';
 import type { NodePod } from '../../../../src/api/node-pod.ts';
 import { namesOf } from '../../../../src/agent/imagegc/pin-labels.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
@@ -64,6 +65,7 @@ export class Node {
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
+  wanted: WantedImages = { images: [], unknownBecause: undefined };
   governance: NodeGovernance = governed({});
   /** How the response of the API server differs from the caches. */
   live: Partial<NodeConfirmation> = {};
@@ -199,6 +201,7 @@ export class Node {
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
       containerd: { read: () => this.store(), labelImage: (name, labels) => this.labelImage(name, labels) },
       pods: () => this.pods,
+      wanted: () => Promise.resolve(this.wanted),
       governance: () => this.governance,
       live: { confirm: () => this.#confirm(), podState: () => Promise.resolve('unknown') },
       node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),

@@ -37,6 +37,8 @@ interface Case {
   readonly sandboxImage?: string;
   /** The ids of the images from which sandboxes run. */
   readonly sandboxes?: readonly string[];
+  /** The images that workloads want; undefined = not known. */
+  readonly wanted?: readonly string[];
   /** Bytes of each image; undefined = not known. */
   readonly bytes?: number | undefined;
 }
@@ -59,7 +61,11 @@ function planned(given: Case): PinPlan {
   const governance =
     given.governance ?? governedBy(imageRule({ keep: ['web'], ...given.rule }), { name: 'p' });
   const { sandboxImage } = given;
-  const plan = planImageGc(facts(images, { space, disk, sandboxImage }), { governance, now });
+  const wanted = given.wanted && {
+    images: given.wanted.map((name) => ({ image: name, workload: 'CronJob a/b', nodeSelector: {} })),
+    unknownBecause: undefined,
+  };
+  const plan = planImageGc(facts(images, { space, disk, sandboxImage, wanted }), { governance, now });
   return planPins({ plan, names, disk, governance });
 }
 
@@ -187,6 +193,39 @@ describe('which names get a pin, and which lose it', () => {
       expected: all('pin', 'web'),
     },
     {
+      name: 'an image that a workload wants',
+      given: { rule: { keep: [], pinWanted: true }, wanted: ['web'], images: two },
+      expected: all('pin', 'web'),
+    },
+    {
+      name: 'an image that a workload wanted',
+      given: { rule: { keep: [], pinWanted: true }, wanted: [], names: stored('web', ours) },
+      expected: all('unpin', 'web'),
+    },
+    {
+      name: 'which images are wanted is not known: no pin is removed, and none is set',
+      given: {
+        rule: { keep: [], pinWanted: true },
+        names: [...stored('web', ours), ...stored('db')],
+        images: two,
+      },
+      expected: [],
+    },
+    {
+      name: 'without pinWanted no workload matters',
+      given: { rule: { keep: [] }, wanted: ['web'], names: stored('web', ours) },
+      expected: all('unpin', 'web'),
+    },
+    {
+      name: 'a wanted image on the remove list',
+      given: {
+        rule: { keep: [], pinWanted: true, remove: [{ image: 'web', untilMs: now.getTime() + 1 }] },
+        wanted: ['web'],
+        names: stored('web', ours),
+      },
+      expected: all('unpin', 'web'),
+    },
+    {
       name: 'an image on both lists: keep decides',
       given: { rule: { remove: [{ image: 'web', untilMs: now.getTime() + 1 }] } },
       expected: all('pin', 'web'),
@@ -243,6 +282,24 @@ describe('the limit', () => {
         names: three.flatMap(({ id }) => stored(id.replace('sha256:', ''), ours)),
       },
       expected: ['unpin web', 'unpin db'],
+    },
+    {
+      name: 'wanted images come after the keep list, first those that are pinned already',
+      given: {
+        rule: { keep: ['app'], pinWanted: true, maxPinnedPercent: 25 },
+        wanted: ['web', 'db'],
+        names: [...stored('web'), ...stored('db', ours), ...stored('app')],
+      },
+      expected: ['pin app'],
+    },
+    {
+      name: 'a pinned wanted image gives way to the keep list',
+      given: {
+        rule: { keep: ['app'], pinWanted: true, maxPinnedPercent: 10 },
+        wanted: ['db'],
+        names: [...stored('web'), ...stored('db', ours), ...stored('app')],
+      },
+      expected: ['unpin db', 'pin app'],
     },
     {
       name: 'what others have pinned does not count',

@@ -23,8 +23,24 @@ const unnamed = { tags: [], digests: [] };
 const unlisted = { imageId: '', imageRef: `web@sha256:${'c'.repeat(64)}` };
 const identified = { containers: [container('b'), container('c', { ...unlisted, imageId: 'sha256:c' })] };
 
+const wanted = (name: string) => ({
+  wanted: {
+    images: [{ image: name, workload: 'CronJob batch/report', nodeSelector: {} }],
+    unknownBecause: undefined,
+  },
+});
+/** dustpan has pinned the image `a`. */
+const ownPin = {
+  space: {
+    shares: [],
+    images: new Map(),
+    ownPins: new Map([['sha256:a', 'p']]),
+    sandboxImages: new Set<string>(),
+  },
+};
+
 /** Reasons of images that a pin or the policy protects. */
-const protecting: readonly (string | undefined)[] = ['Pinned', 'KeepListed', 'NotSelected'];
+const protecting: readonly (string | undefined)[] = ['Pinned', 'KeepListed', 'Wanted', 'NotSelected'];
 
 describe('an image', () => {
   test.each<
@@ -41,6 +57,27 @@ describe('an image', () => {
     ['is used by a running container', 'InUse', containers('a')],
     ['is used by a dead container', 'InUse', containers('a', dead)],
     ['is mounted by a container', 'InUse', { mounted: ['sha256:a'] }],
+    ['is wanted, and the policy keeps such images', 'Wanted', wanted('a'), {}, { pinWanted: true }],
+    ['is wanted, and the policy has no pinWanted', undefined, wanted('a')],
+    ['is not wanted', undefined, wanted('b'), {}, { pinWanted: true }],
+    ['is wanted and on the keep list', 'KeepListed', wanted('a'), {}, { pinWanted: true, keep: ['a'] }],
+    ['is wanted and not selected', 'Wanted', wanted('a'), {}, { pinWanted: true, only: ['c'] }],
+    ['is pinned by dustpan, and which are wanted is unknown', 'Wanted', ownPin, {}, { pinWanted: true }],
+    [
+      'is pinned by dustpan, and not wanted',
+      undefined,
+      { ...ownPin, ...wanted('b') },
+      {},
+      { pinWanted: true },
+    ],
+    [
+      'is pinned by dustpan, and may be wanted beyond a list that is not complete',
+      'Wanted',
+      { ...ownPin, wanted: { images: [], unknownBecause: 'too many' } },
+      {},
+      { pinWanted: true },
+    ],
+    ['is not pinned, and which are wanted is unknown', undefined, {}, {}, { pinWanted: true }],
     [
       'has no name, a container reports a digest that is not listed',
       'InUse',
@@ -118,6 +155,12 @@ describe('an image', () => {
     expect(removed.includes('a Space')).toBe(reason === undefined);
     const a = [...made.removals, ...made.kept].find(({ target }) => nameOf(target) === 'a');
     expect(a?.target.protectedBy?.reason).toBe(protecting.includes(reason) ? reason : undefined);
+  });
+
+  test('that is wanted is removed by an entry of remove: a person has written it', () => {
+    const remove = [{ image: 'a', untilMs: now.getTime() + minute }];
+    const [removal] = planOf(facts([image('a')], wanted('a')), { pinWanted: true, remove }).removals;
+    expect(removal?.reason).toBe('RemoveListed');
   });
 
   test('without a record is new and kept', () => {

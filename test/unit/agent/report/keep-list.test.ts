@@ -101,6 +101,12 @@ describe('images that are pinned', () => {
       { ...pinned({ bound: 2 }), governance: governed({ only: ['ci/*'], kubeletHighThresholdPercent: 85 }) },
       tooHigh,
     ],
+    [
+      'pinWanted alone, and no image of the node is wanted',
+      { ...pinned({}), governance: governed({ keep: [], pinWanted: true, kubeletHighThresholdPercent: 85 }) },
+      tooHigh,
+    ],
+    ['not all wanted images are known', pinned({ bound: 2 }, { wantedUnknown: 'no list' }), tooHigh],
     ['dustpan is ahead of the kubelet', { ...pinned({}), governance: governed() }, ahead],
   ])('KeepListAtRisk: %s', (_, over, expected) => {
     expect(stateOf(over)).toBe(expected);
@@ -117,12 +123,23 @@ describe('images that are pinned', () => {
     expect(message).toContain(because);
   });
 
+  test('Degraded says why not all wanted images are known', () => {
+    const { conditions } = planReport(
+      facts(pinned({ bound: 2 }, { wantedUnknown: 'the list is late' })),
+      undefined,
+      now,
+    );
+    const degraded = conditions?.find(({ type }) => type === 'Degraded');
+    expect(degraded).toMatchObject({ status: 'True', reason: 'WantedImagesUnknown' });
+    expect(degraded?.message).toContain('the list is late');
+  });
+
   test('Degraded says that the limit is reached, and what the kubelet would do', () => {
     const { conditions } = planReport(facts(pinned({ unbound: [unbound('Limit', 2)] })), undefined, now);
     const degraded = conditions?.find(({ type }) => type === 'Degraded');
     expect(degraded).toMatchObject({ status: 'True', reason: 'PinLimit' });
     expect(degraded?.message).toMatch(
-      /^2 images of the keep list \(1.00 GiB\) .* maxPinnedPercent .* evict pods/,
+      /^2 images that the policy keeps \(1.00 GiB\) .* maxPinnedPercent .* evict pods/,
     );
   });
 });

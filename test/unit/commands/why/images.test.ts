@@ -115,6 +115,20 @@ const planned: Cases<
     'pinned by dustpan': governed({ keep: ['x'] }, pinnedBy('nodes', true)),
     'pinned by dustpan, which the runtime does not show': governed({ keep: ['x'] }, pinnedBy('nodes', false)),
   },
+  Wanted: {
+    'by a CronJob': {
+      ...governed({ pinWanted: true }),
+      wanted: {
+        listedAtMs: now.getTime(),
+        images: [{ image: 'x', workload: 'CronJob batch/report', nodeSelector: {} }],
+        omitted: 0,
+      },
+    },
+    'perhaps, pinned by dustpan': {
+      ...governed({ pinWanted: true }, pinnedBy('nodes', true)),
+      wanted: 'the controller has not written ConfigMap dustpan-system/dustpan-wanted-images',
+    },
+  },
   TooYoung: {
     'the age of all': governed({ minimumAgeMs: 90_000_000 }),
   },

@@ -1,0 +1,37 @@
+import type { V1ConfigMap } from '@kubernetes/client-node';
+import { parseWantedList, type WantedReading } from '../../api/wanted-images.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import { asObject, asText, parseJson } from '../codec/json.ts';
+import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
+
+/** The roles of the chart name it: a ConfigMap in the namespace of the controller and the agents. */
+const configMap = 'dustpan-wanted-images';
+const key = 'images.json';
+/** A pass over images waits for it. */
+const timeoutMs = 10_000;
+
+const pathIn = (namespace: string): string =>
+  `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
+
+/** Reads the list that the controller has written; `namespace` undefined = that of the controller is not known. */
+export async function readWantedList(
+  transport: Pick<KubeTransport, 'send'>,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<WantedReading> {
+  if (namespace === undefined) return 'the namespace of the controller, which lists them, is not known';
+  const where = `ConfigMap ${namespace}/${configMap}`;
+  const path = `${pathIn(namespace)}/${configMap}`;
+  try {
+    const response = await unless(
+      isMissing,
+      transport.send({ method: 'GET', path, timeoutMs, retries: 1 }, signal),
+    );
+    if (response === undefined) return `the controller has not written ${where}`;
+    const { data } = asObject<V1ConfigMap>(parseJson(response.body));
+    return parseWantedList(asText(asObject(data)[key])) ?? `${where} has no list that this version can read`;
+  } catch (err) {
+    signal.throwIfAborted();
+    return `${where} cannot be read: ${errorLine(err)}`;
+  }
+}

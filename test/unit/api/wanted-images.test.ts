@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import {
+  formatWantedList,
+  parseWantedList,
+  wantedOn,
+  type WantedList,
+} from '../../../src/api/wanted-images.ts';
+import { now } from '../../builders.ts';
+
+const list = (over: Partial<WantedList> = {}): WantedList => ({
+  listedAtMs: now.getTime(),
+  images: [
+    { image: 'everywhere:1', workload: 'CronJob batch/report', nodeSelector: {} },
+    { image: 'gpu:1', workload: 'DaemonSet kube-system/gpu', nodeSelector: { gpu: 'yes', zone: 'a' } },
+  ],
+  omitted: 0,
+  ...over,
+});
+
+test.each<[name: string, labels: Record<string, string> | undefined, expected: readonly string[]]>([
+  ['a node without labels', {}, ['everywhere:1']],
+  ['a node with one of two labels', { gpu: 'yes' }, ['everywhere:1']],
+  ['a node with another value', { gpu: 'no', zone: 'a' }, ['everywhere:1']],
+  ['a node with all labels', { gpu: 'yes', zone: 'a', more: '' }, ['everywhere:1', 'gpu:1']],
+  ['a node whose labels are not known', undefined, ['everywhere:1', 'gpu:1']],
+])('the images that count for %s', (_, labels, expected) => {
+  const { images, unknownBecause } = wantedOn(list(), labels, now);
+  expect(images.map(({ image }) => image)).toEqual(expected);
+  expect(unknownBecause).toBeUndefined();
+});
+
+test.each<[name: string, reading: WantedList | string, images: number, because: string]>([
+  ['it was not read', 'no such ConfigMap', 0, 'no such ConfigMap'],
+  ['it has no room for all', list({ omitted: 7 }), 2, 'no room for 7'],
+  ['it is too old', list({ listedAtMs: now.getTime() - 3 * 3_600_000 - 1 }), 2, '3 hours'],
+])('others may be wanted, because %s', (_, reading, images, because) => {
+  const wanted = wantedOn(reading, { gpu: 'yes', zone: 'a' }, now);
+  expect(wanted.images).toHaveLength(images);
+  expect(wanted.unknownBecause).toContain(because);
+});
+
+test('a list of an hour, or of a clock that is ahead, is current', () => {
+  for (const hours of [1, 3, -1]) {
+    const listedAtMs = now.getTime() - hours * 3_600_000;
+    expect(wantedOn(list({ listedAtMs }), {}, now).unknownBecause).toBeUndefined();
+  }
+});
+
+describe('the text of a list', () => {
+  test('has all of it', () => {
+    expect(parseWantedList(formatWantedList(list({ omitted: 1 })))).toEqual(list({ omitted: 1 }));
+  });
+
+  const [first] = list().images;
+  test.each<[name: string, text: string]>([
+    ['is empty', ''],
+    ['is cut off', formatWantedList(list()).slice(0, -9)],
+    ['is no object', '[]'],
+    ['has no time', JSON.stringify({ ...list(), listedAtMs: undefined })],
+    ['does not say what is left out', JSON.stringify({ ...list(), omitted: undefined })],
+    ['has no images', JSON.stringify({ ...list(), images: {} })],
+    ['has an image that is a text', JSON.stringify({ ...list(), images: ['web'] })],
+    ['has an image without a name', JSON.stringify({ ...list(), images: [{ ...first, image: 1 }] })],
+    ['has an image without a workload', JSON.stringify({ ...list(), images: [{ ...first, workload: 1 }] })],
+    ['has no selector', JSON.stringify({ ...list(), images: [{ ...first, nodeSelector: 'all' }] })],
+    [
+      'has a selector of a later version',
+      JSON.stringify({ ...list(), images: [{ ...first, nodeSelector: { zone: ['a'] } }] }),
+    ],
+  ])('is no list if it %s', (_, text) => {
+    expect(parseWantedList(text)).toBeUndefined();
+  });
+});
