@@ -101,6 +101,20 @@ export interface ContainerStorageUsage {
   readonly logs: StorageMeasurement | undefined;
 }
 
+/** The file system of a PersistentVolumeClaim in a pod: no local storage, unless it has a directory of the node. */
+export interface ClaimUsage {
+  readonly namespace: string;
+  readonly name: string;
+  readonly pod: string;
+  readonly usedBytes: number;
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+  /** undefined = the file system counts none, or this is unknown. */
+  readonly inodes: { readonly total: number; readonly free: number } | undefined;
+  /** Unix milliseconds; undefined = unknown. */
+  readonly atMs: number | undefined;
+}
+
 /** The usage of all pods of a node at one time. */
 export interface StorageUsage {
   /** Unix milliseconds. */
@@ -115,6 +129,8 @@ export interface StorageUsage {
   readonly uncounted?: readonly NodeSignal[] | undefined;
   /** Keyed by the UID that the kubelet uses. A missing pod is not measured (yet), or has an impossible value. */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
+  /** Without claims whose bytes are unknown: the kubelet measures no block volumes, and not those of each driver. A claim is there for each pod that mounts it. */
+  readonly claims: readonly ClaimUsage[];
   /** Names of measurements whose values cannot be, such as `pod web/a (logs of container main)`; they count as unknown. */
   readonly impossible: readonly string[];
 }

@@ -187,6 +187,7 @@ function sizesOf({
   namespaces = [],
   images = [],
   workloads = [],
+  volumes = [],
 }: NonNullable<Usage> = {}) {
   const sizes = (name: string, one: object) =>
     Object.entries(one).flatMap(([key, value]) =>
@@ -199,6 +200,7 @@ function sizesOf({
     ...pods.flatMap((one) => sizes(`pod ${one.uid}`, one)),
     ...namespaces.flatMap((one) => sizes(`namespace ${one.name}`, one)),
     ...images.flatMap((one) => sizes(`image ${one.id}`, one)),
+    ...volumes.flatMap((one) => sizes(`volume ${one.kind} ${one.namespace}/${one.pod}/${one.name}`, one)),
     ...workloads.map(
       ({ namespace, kind, name, highestBytes }) =>
         [`workload ${namespace}/${kind}/${name}`, highestBytes] as const,

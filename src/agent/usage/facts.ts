@@ -87,6 +87,28 @@ export interface WorkloadUse extends Workload {
   readonly isPartial: boolean;
 }
 
+/** An emptyDir on disk, or a claim. */
+export interface VolumeUse {
+  readonly kind: 'emptyDir' | 'pvc';
+  readonly namespace: string;
+  /** One of those that mount it. */
+  readonly pod: string;
+  /** Of a claim its own; of an emptyDir that in the pod. */
+  readonly name: string;
+  /** Pods of the node that mount it. */
+  readonly pods: number;
+  readonly usedBytes: number;
+  /** The capacity of a claim, or the sizeLimit; undefined = none. */
+  readonly limitBytes: number | undefined;
+  readonly availableBytes: number | undefined;
+  /** In percent of the limit. */
+  readonly usedPercent: number | undefined;
+  readonly inodesPercent: number | undefined;
+  /** The higher one; without a limit, in percent of the disk of the node. */
+  readonly fullPercent: number;
+  readonly atMs: number | undefined;
+}
+
 export interface MeasuredUsage {
   readonly at: Date;
   readonly disks: readonly DiskUse[];
@@ -99,4 +121,6 @@ export interface MeasuredUsage {
   readonly places: ReadonlyMap<string, number> | undefined;
   /** The largest first. */
   readonly workloads: readonly WorkloadUse[];
+  /** The fullest first; undefined = unknown. */
+  readonly volumes: readonly VolumeUse[] | undefined;
 }

@@ -1,14 +1,21 @@
 import { sum } from '../../runtime/sum.ts';
 import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../growth.ts';
 import { keyOf } from './marks.ts';
-import { podClasses, type DiskUse, type MeasuredUsage, type PodClass, type UsageClass } from './facts.ts';
+import {
+  podClasses,
+  type DiskUse,
+  type MeasuredUsage,
+  type PodClass,
+  type UsageClass,
+  type VolumeUse,
+} from './facts.ts';
 
 export const maxNamespaces = 64;
-/** Workloads whose growth is known. */
+/** Workloads, and volumes, whose growth is known. */
 const maxGrowing = 64;
 
 export interface UsageHistory {
-  /** Keyed by disk and what is measured, by namespace and class, or by workload. */
+  /** Keyed by disk and what is measured, by namespace and class, by workload, or by volume. */
   readonly trends: ReadonlyMap<string, Trend>;
   /** Keyed by disk. */
   readonly scores: ReadonlyMap<string, Scores>;
@@ -79,6 +86,7 @@ export function observeUsage(
     ...measured.workloads
       .slice(0, maxGrowing)
       .flatMap((one) => (one.isPartial ? [] : [[workloadKey(one), one.bytes] as const])),
+    ...(measured.volumes ?? []).slice(0, maxGrowing).map((one) => [volumeKey(one), one.usedBytes] as const),
   ];
   const trends = new Map([...before.trends].filter(([, { latest }]) => atMs - latest.atMs <= windowMs));
   for (const [key, bytes] of sizes) trends.set(key, observeTrend(before.trends.get(key), { atMs, bytes }));
@@ -124,6 +132,19 @@ export const workloadGrowth = (
   one: Parameters<typeof keyOf>[0],
   { trends }: UsageHistory,
 ): number | undefined => perHour(trends.get(workloadKey(one)));
+
+const volumeKey = ({ kind, namespace, pod, name }: VolumeUse): string =>
+  `${kind}/${namespace}/${kind === 'pvc' ? '' : pod}/${name}`;
+
+export function volumeForecast(
+  volume: VolumeUse,
+  { trends }: UsageHistory,
+): Pick<DiskForecast, 'bytesPerHour' | 'fullSeconds'> {
+  const bytesPerHour = perHour(trends.get(volumeKey(volume)));
+  const { availableBytes = Infinity } = volume;
+  const seconds = bytesPerHour === undefined ? Infinity : secondsUntil(availableBytes, bytesPerHour);
+  return { bytesPerHour, fullSeconds: seconds <= horizonSeconds ? seconds : undefined };
+}
 
 const perHour = (trend: Trend | undefined): number | undefined => {
   const perMinute = trend && steadyGrowthPerMinute(trend);

@@ -19,6 +19,7 @@ import {
 import { isFresh, maxAges } from '../localstorage/pods.ts';
 import { evictionPlaces } from '../nodepressure/rank.ts';
 import { keyOf } from './marks.ts';
+import { volumeUses } from './volumes.ts';
 
 export function measureUsage(facts: UsageFacts): MeasuredUsage {
   const pods = podUses(facts);
@@ -31,6 +32,7 @@ export function measureUsage(facts: UsageFacts): MeasuredUsage {
     namespaces: namespaceUses(pods ?? [], unmeasured),
     places: placesOf(facts),
     workloads: workloadUses(pods ?? [], unmeasured),
+    volumes: volumeUses(facts),
   };
 }
 

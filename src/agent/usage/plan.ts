@@ -3,6 +3,7 @@ import type {
   NodeGCReportStatusUsageFileSystem,
   NodeGCReportStatusUsageNamespace,
   NodeGCReportStatusUsagePod,
+  NodeGCReportStatusUsageVolume,
   NodeGCReportStatusUsageWorkload,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
@@ -12,11 +13,12 @@ import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { StoragePod } from '../../api/local-storage.ts';
 import type { ImageInventory } from '../imagegc/facts.ts';
 import type { Marks, WorkloadMarks } from '../../node/disk/marks-format.ts';
-import type { DiskUse, MeasuredUsage, NamespaceUse, PodUse } from './facts.ts';
+import type { DiskUse, MeasuredUsage, NamespaceUse, PodUse, VolumeUse } from './facts.ts';
 import {
   forecastOf,
   maxNamespaces,
   namespaceGrowth,
+  volumeForecast,
   workloadGrowth,
   type DiskForecast,
   type UsageHistory,
@@ -89,6 +91,7 @@ export function planUsage({
       workloads: listed.map((one) => workloadOf(one, { measured, history, marks })),
       watchedSeconds: boundSeconds({ measured, marks, unmeasured }),
       otherWorkloads: others.highestBytes === 0 ? undefined : others,
+      ...listedVolumes(measured, history),
       images: images && [...images.listed],
       otherImages: images?.unlisted,
     },
@@ -119,6 +122,7 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
 
 /** As many as the report lists. */
 const maxPods = 20;
+const maxVolumes = 20;
 /** Those that the kubelet would evict first are listed, however small. */
 const firstPlaces = 3;
 
@@ -139,6 +143,37 @@ const podOf = ({ pod, ...use }: PodUse, places: MeasuredUsage['places']): NodeGC
   priority: pod.priority,
   evictionPlace: places?.get(pod.uid),
 });
+
+function listedVolumes({ volumes, at }: MeasuredUsage, history: UsageHistory) {
+  const [fullest, ...others] = volumes?.slice(maxVolumes) ?? [];
+  return {
+    volumes: volumes?.slice(0, maxVolumes).map((one) => volumeOf(one, history, at)),
+    otherVolumes: fullest && {
+      count: others.length + 1,
+      highestPercent: Math.ceil(fullest.fullPercent),
+    },
+  };
+}
+
+function volumeOf(volume: VolumeUse, history: UsageHistory, at: Date): NodeGCReportStatusUsageVolume {
+  const { kind, namespace, pod, name, pods, usedBytes, limitBytes, usedPercent, inodesPercent, atMs } =
+    volume;
+  const { bytesPerHour, fullSeconds } = volumeForecast(volume, history);
+  return {
+    kind,
+    namespace,
+    pod,
+    name,
+    pods,
+    usedBytes,
+    limitBytes,
+    usedPercent: usedPercent && Math.round(usedPercent),
+    inodesPercent: inodesPercent && Math.round(inodesPercent),
+    growthBytesPerHour: bytesPerHour,
+    fullTime: timeIn(fullSeconds, at),
+    measuredTime: atMs === undefined ? undefined : metaTime(new Date(atMs)),
+  };
+}
 
 const sizesOf = ({ bytes, classes, partial }: Pick<PodUse, 'bytes' | 'classes' | 'partial'>) => ({
   bytes,

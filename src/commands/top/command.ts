@@ -8,7 +8,7 @@ import type { Load, System } from '../../process/system.ts';
 import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 import { sortValues } from './rows.ts';
 
-const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. For disk: TOTAL and ACTIVE count images, containers or volumes, SIZE is the sum of the nodes, without those whose values are unknown or stale; RECLAIMABLE is what nothing protects and the agents collect; "-" has no meaning for a kind. For the others: UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images; for workloads: NOW adds up all pods, HIGHEST is what one pod used at most in the last 7 days (WATCHED says for how long somebody has looked), which a limit must fit; listed are those with 64Mi, or half of a limit; Deployments and CronJobs are derived from the names of ReplicaSets and Jobs; for pods: EVICTION is the place in which the kubelet would evict a pod now if the disk of volumes and logs were full, and why; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
+const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. For disk: TOTAL and ACTIVE count images, containers or volumes, SIZE is the sum of the nodes, without those whose values are unknown or stale; RECLAIMABLE is what nothing protects and the agents collect; "-" has no meaning for a kind. For the others: UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images, and the fullest 20 volumes; for workloads: NOW adds up all pods, HIGHEST is what one pod used at most in the last 7 days (WATCHED says for how long somebody has looked), which a limit must fit; listed are those with 64Mi, or half of a limit; Deployments and CronJobs are derived from the names of ReplicaSets and Jobs; for pods: EVICTION is the place in which the kubelet would evict a pod now if the disk of volumes and logs were full, and why; for volumes: emptyDirs on disk, and the claims (PVCs) that the kubelet measures, so no block volumes, no hostPath, and not those of each driver; OF is the capacity of a claim or the sizeLimit, and claims are no local storage; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
 
 Examples:
   # what fills the disks of the cluster, and how much of it can be reclaimed
@@ -32,10 +32,21 @@ Examples:
   # what workloads have used at most, beside their requests and limits
   dustpan top workloads -A
 
+  # which volumes are full soon, those of claims too
+  dustpan top volumes -A --sort-by=full
+
   # what the cluster would gain without each image
   dustpan top images --sort-by=gain -o wide`;
 
-const topKinds: readonly TopKind[] = ['disk', 'nodes', 'namespaces', 'workloads', 'pods', 'images'];
+const topKinds: readonly TopKind[] = [
+  'disk',
+  'nodes',
+  'namespaces',
+  'workloads',
+  'pods',
+  'volumes',
+  'images',
+];
 export type TopKind = keyof typeof sortValues;
 
 /** kubectl's other names. */
@@ -48,6 +59,8 @@ const aliases: ReadonlyMap<string, TopKind> = new Map([
   ['workload', 'workloads'],
   ['pod', 'pods'],
   ['po', 'pods'],
+  ['volume', 'volumes'],
+  ['pvc', 'volumes'],
   ['image', 'images'],
 ]);
 
@@ -59,9 +72,9 @@ const topFormats = {
 export interface TopQuestion {
   readonly kind: TopKind;
   readonly sortBy: string;
-  /** For namespaces, workloads and pods; undefined = all. */
+  /** For namespaces, workloads, pods and volumes; undefined = all. */
   readonly namespace: string | undefined;
-  /** For workloads and pods: the namespace of the kubeconfig's context. */
+  /** For workloads, pods and volumes: the namespace of the kubeconfig's context. */
   readonly isCurrentNamespace: boolean;
   /** undefined = all. */
   readonly nodes: readonly string[] | undefined;
@@ -81,7 +94,7 @@ export interface TopConfig {
 function kindArgument() {
   const argument = new Argument(
     '<KIND>',
-    'What to list: disk, nodes, namespaces, workloads, pods or images.',
+    'What to list: disk, nodes, namespaces, workloads, pods, volumes or images.',
   );
   argument.argChoices = [...topKinds];
   return argument;
@@ -108,10 +121,10 @@ const topOptions = () =>
         ),
       {
         namespace:
-          "For namespaces, workloads and pods: only this namespace. Not set: for workloads and pods without --node that of the kubeconfig's context, else all.",
-        allNamespaces: 'For workloads and pods: of all namespaces.',
+          "For namespaces, workloads, pods and volumes: only this namespace. Not set: for workloads, pods and volumes without --node that of the kubeconfig's context, else all.",
+        allNamespaces: 'For workloads, pods and volumes: of all namespaces.',
         selector:
-          "Select by labels, such as app=web,tier!=cache or 'env in (dev,test)': nodes, namespaces or pods; for disk, workloads and images their nodes.",
+          "Select by labels, such as app=web,tier!=cache or 'env in (dev,test)': nodes, namespaces or pods; for disk, workloads, volumes and images their nodes.",
       },
     )
       .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
@@ -124,7 +137,7 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
     const kind = kindOf(word);
     const { namespace } = podFilterOf(options, 'top');
     if (namespace !== undefined && kind !== 'namespaces' && !isOfNamespace(kind))
-      throw new UsageError([`top: -n is for namespaces, workloads and pods, not for ${kind}`]);
+      throw new UsageError([`top: -n is for namespaces, workloads, pods and volumes, not for ${kind}`]);
     if (kind === 'disk' && options.output === 'name')
       throw new UsageError(['top: kinds of usage have no names that kubectl takes']);
     const isAnywhere = options.allNamespaces || options.node !== undefined;
@@ -148,7 +161,8 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
     );
   });
 
-const isOfNamespace = (kind: TopKind): boolean => kind === 'workloads' || kind === 'pods';
+const isOfNamespace = (kind: TopKind): boolean =>
+  kind === 'workloads' || kind === 'pods' || kind === 'volumes';
 
 function kindOf(word: string): TopKind {
   const kind = topKinds.find((known) => known === word) ?? aliases.get(word);

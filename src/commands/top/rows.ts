@@ -160,6 +160,40 @@ function percentOf({ bytes, limitBytes }: NodeGCReportStatusUsagePod): number | 
   return limitBytes === 0 ? 100 : Math.round((100 * bytes) / limitBytes);
 }
 
+export type VolumeRow = ReturnType<typeof volumeRows>[number];
+
+/** A claim on several nodes is one file system: its row has the newest values. */
+export function volumeRows(nodes: readonly TopNode[], { namespace }: Pick<Filter, 'namespace'>) {
+  const listed = nodes.flatMap(({ name: node, usage, stale }) =>
+    (usage?.volumes ?? [])
+      .filter((volume) => volume.namespace === (namespace ?? volume.namespace))
+      .map(({ pods = 1, measuredTime = usage?.measuredTime, ...values }) => ({
+        on: { node, pods },
+        values: {
+          ...values,
+          /** Of the measurement of the kubelet. */
+          measuredTime,
+          /** That of a server that is not available may be older than the report. */
+          stale: stale || isStale(measuredTime, new Date(usage?.measuredTime ?? '')),
+        },
+      })),
+  );
+  const groups = Map.groupBy(listed, ({ values: { kind, namespace: of, pod, name } }) =>
+    [kind, of, kind === 'pvc' ? '' : pod, name].join('/'),
+  );
+  return [...groups.values()].flatMap((all) => {
+    const current = all.some(({ values }) => !values.stale) ? all.filter(({ values }) => !values.stale) : all;
+    const newestFirst = current.toSorted((a, b) => ageOf(a.values) - ageOf(b.values));
+    const nodesOf = newestFirst.map(({ on }) => on.node);
+    const pods = sum(current.map(({ on }) => on.pods));
+    /** The node of the values is the first. */
+    return newestFirst.slice(0, 1).map(({ values }) => ({ ...values, pods, nodes: nodesOf }));
+  });
+}
+
+const ageOf = ({ measuredTime }: { readonly measuredTime: string | undefined }): number =>
+  -Date.parse(measuredTime ?? '');
+
 const largestOf = (sizes: readonly (number | undefined)[]): number | undefined =>
   sizes.reduce((largest, size) => (size === undefined ? largest : Math.max(size, largest ?? 0)), undefined);
 
@@ -268,6 +302,16 @@ export const sortValues = {
     age: ({ measuredTime }) => earlierFirst(measuredTime),
     name: ({ namespace, name }) => `${namespace}/${name}`,
   } satisfies SortValues<PodRow>,
+  volumes: {
+    percent: ({ usedPercent, inodesPercent }) => largestOf([usedPercent, inodesPercent]),
+    bytes: ({ usedBytes }) => usedBytes,
+    limit: ({ limitBytes }) => limitBytes,
+    growth: ({ growthBytesPerHour }) => growthBytesPerHour,
+    full: ({ fullTime }) => earlierFirst(fullTime),
+    pod: ({ namespace, pod }) => `${namespace}/${pod}`,
+    age: ({ measuredTime }) => earlierFirst(measuredTime),
+    name: ({ namespace, name }) => `${namespace}/${name}`,
+  } satisfies SortValues<VolumeRow>,
   images: {
     bytes: ({ bytes }) => bytes,
     size: ({ sizeBytes }) => sizeBytes,

@@ -15,7 +15,7 @@ import {
 } from '../../process/table.ts';
 import { diskKinds, type DiskRow } from './disk.ts';
 import { workloadText, type WorkloadRow } from './workloads.ts';
-import type { FileSystemRow, ImageRow, NamespaceRow, NodeRow, PodRow } from './rows.ts';
+import type { FileSystemRow, ImageRow, NamespaceRow, NodeRow, PodRow, VolumeRow } from './rows.ts';
 import { isAhead, type TopDisk, type TopView } from './view.ts';
 
 interface TopScreen extends Screen {
@@ -122,6 +122,11 @@ function namesOf(view: TopView): readonly string[] {
       );
     case 'TopPods':
       return view.items.map(({ name, namespace }) => `pod/${name} -n ${namespace}`);
+    case 'TopVolumes':
+      return view.items.map(
+        ({ kind, name, pod, namespace }) =>
+          `${kind === 'pvc' ? `persistentvolumeclaim/${name}` : `pod/${pod}`} -n ${namespace}`,
+      );
     case 'TopImages':
       return view.items.flatMap(({ id, nodes }) => nodes.map(({ node }) => `image/${id} --node=${node}`));
   }
@@ -151,6 +156,8 @@ function tableOf(view: TopView, screen: TopScreen): Table {
       return made(workloadLayout(screen), view.items, screen, bytesOf);
     case 'TopPods':
       return made(podLayout(screen), view.items, screen, bytesOf);
+    case 'TopVolumes':
+      return made(volumeLayout(screen), view.items, screen, ({ usedBytes }) => usedBytes);
     case 'TopImages':
       return made(imageLayout(screen), view.items, screen, bytesOf);
   }
@@ -162,6 +169,7 @@ const emptyText: Readonly<Record<TopView['kind'], string>> = {
   TopNamespaces: 'No rows.',
   TopWorkloads: 'No pod of these workloads has used 64Mi, or half of a limit.',
   TopPods: 'No pods are listed.',
+  TopVolumes: 'No volumes are listed.',
   // After its first pass over the images, at the next measurement.
   TopImages:
     'No agent of these nodes has reported images. An agent reports them within three minutes of its start.',
@@ -170,6 +178,7 @@ const emptyText: Readonly<Record<TopView['kind'], string>> = {
 const otherNamespaces: Readonly<Partial<Record<TopView['kind'], string>>> = {
   TopWorkloads: ' -A lists the workloads of all namespaces.',
   TopPods: ' -A lists those of all namespaces.',
+  TopVolumes: ' -A lists those of all namespaces.',
 };
 
 const emptyLine = (kind: TopView['kind'], { isAll = false }: TopScreen): string =>
@@ -192,6 +201,12 @@ function restLines(view: TopView): readonly string[] {
     const and = view.items.length === 0 ? '' : 'and ';
     const others = `${and}${counted(view.rest.count, 'workload')} of all namespaces, counted on each node`;
     return [`${others}: no pod has used more than ${compactQuantityText(view.rest.highestBytes)}`];
+  }
+  if (view.kind === 'TopVolumes') {
+    const others = `${counted(view.rest.count, 'volume')} of all namespaces, counted on each node`;
+    return [
+      `and ${others}: none is fuller than ${view.rest.highestPercent}% of its limit; without one, of the disk`,
+    ];
   }
   const { count, bytes } = view.rest;
   if (count === undefined)
@@ -396,6 +411,28 @@ const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
   onlyWide({ title: 'UID', text: ({ uid }) => uid }),
   number('AGE', (row) => agedText(row, screen.now)),
 ];
+
+function volumeLayout(screen: TopScreen): readonly TopColumn<VolumeRow>[] {
+  const { now, width = Infinity, isWide } = screen;
+  const unlessNarrow = (text: string): string => (isWide || width >= wideEnough ? text : '');
+  const podText = ({ pod, pods }: VolumeRow): string => (pods > 1 ? `${pod} +${pods - 1}` : pod);
+  return [
+    { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },
+    // A short one leaves space for the volume.
+    { title: 'POD', text: (row) => shortened(podText(row), isWide ? Infinity : Math.round(width / 5)) },
+    { title: 'VOLUME', text: ({ name }) => name, max: 253 },
+    { title: 'KIND', text: ({ kind }) => unlessNarrow(kind) },
+    number('BYTES', ({ usedBytes }) => sizeOf(usedBytes)),
+    number('OF', ({ limitBytes }) => sizeOf(limitBytes)),
+    barColumn(screen, ({ usedPercent }) => usedPercent),
+    number('USED', ({ usedPercent }) => percentText(usedPercent)),
+    number('INODES', ({ inodesPercent }) => percentText(inodesPercent)),
+    number('GROWTH', ({ growthBytesPerHour }) => unlessNarrow(rateOf(growthBytesPerHour))),
+    number('FULL IN', (row) => untilText(row.fullTime, row, now)),
+    onlyWide({ title: 'ON', text: ({ nodes }) => firstOf(nodes, 3) }),
+    number('AGE', (row) => agedText(row, now)),
+  ];
+}
 
 const imageLayout = (screen: TopScreen): readonly TopColumn<ImageRow>[] => [
   { title: 'IMAGE', text: ({ name, id }) => name ?? shortId(id), max: 256 },

@@ -85,7 +85,7 @@ async function listReports(
 
 /** The values that are shown for a kind: the reports of a thousand nodes have 30 MB. */
 function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStatusUsage {
-  const { pods, namespaces, images, workloads, otherWorkloads, ...rest } = usage;
+  const { pods, namespaces, images, workloads, otherWorkloads, volumes, otherVolumes, ...rest } = usage;
   switch (kind) {
     case 'disk':
       return rest;
@@ -106,6 +106,8 @@ function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStat
         namespaces: namespaces?.map(({ name, pods, bytes }) => ({ name, pods, bytes })),
         pods,
       };
+    case 'volumes':
+      return { ...rest, volumes, otherVolumes };
     case 'images':
       return { ...rest, images };
   }
@@ -142,6 +144,7 @@ async function listSelected(
     nodes: kindOfNodes,
     images: kindOfNodes,
     workloads: kindOfNodes,
+    volumes: kindOfNodes,
     namespaces: kindOfNamespaces,
     pods: { name: 'pods', path: `/api/v1${scope}/pods` },
   }[kind];

@@ -12,12 +12,14 @@ import {
   reportedNode,
   sortedBy,
   sortValues,
+  volumeRows,
   type ImageRow,
   type NamespaceRow,
   type NodeRow,
   type PodRow,
   type TopFacts,
   type TopNode,
+  type VolumeRow,
 } from './rows.ts';
 
 /** `dustpan top -o json`: the usage that agents reported last. Times are RFC 3339; what is unknown is absent. */
@@ -39,6 +41,12 @@ type TopRows =
       readonly rest: { readonly count: number; readonly highestBytes: number };
     }
   | { readonly kind: 'TopPods'; readonly items: readonly PodRow[]; readonly rest: Rest }
+  | {
+      readonly kind: 'TopVolumes';
+      readonly items: readonly VolumeRow[];
+      /** Those that are less full, of all namespaces; a claim counts once for each node. */
+      readonly rest: { readonly count: number; readonly highestPercent: number };
+    }
   | { readonly kind: 'TopImages'; readonly items: readonly ImageRow[]; readonly rest: Rest };
 
 /** The smaller objects that reports have no room for; a namespace or an image counts once for each node. */
@@ -63,7 +71,7 @@ export function topView(facts: TopFacts, question: TopQuestion, now: Date): TopV
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     ...rowsOf(nodes, facts, question),
-    notes: [...notesOf(nodes, facts, now), ...markNotes(nodes, question)],
+    notes: [...notesOf(nodes, facts, now), ...kindNotes(nodes, question)],
     forecasts: forecastsOf(nodes, question),
   };
 }
@@ -126,6 +134,15 @@ function rowsOf(nodes: readonly TopNode[], facts: TopFacts, question: TopQuestio
     case 'pods': {
       const items = sortedBy(podRows(nodes, facts), sortValues.pods, sortBy);
       return { kind: 'TopPods', items, rest: restOfPods(items, usages, facts) };
+    }
+    case 'volumes': {
+      const others = usages.flatMap(({ otherVolumes }) => otherVolumes ?? []);
+      const rest = {
+        count: sum(others.map(({ count = 0 }) => count)),
+        highestPercent: Math.max(0, ...others.map(({ highestPercent = 0 }) => highestPercent)),
+      };
+      const items = sortedBy(volumeRows(nodes, facts), sortValues.volumes, sortBy);
+      return { kind: 'TopVolumes', items, rest };
     }
     case 'images': {
       const rest = added(usages.map(({ otherImages }) => otherImages));
@@ -213,6 +230,7 @@ const messages = {
   NoMarks: 'The report has no high-water marks: the agent has an older version.',
   FewMarks:
     'The agent has watched for less than a day, or has not measured a running pod: what workloads that it does not list have used is unknown.',
+  NoVolumes: 'The report has no volumes: they are not measured yet, or the agent has an older version.',
   ClockAhead: 'The clock of the node is ahead of the clock here: the age of the values is unknown.',
 } as const;
 
@@ -232,15 +250,19 @@ function notesOf(nodes: readonly TopNode[], facts: TopFacts, now: Date): readonl
   return [...ofAll, ...ofNodes];
 }
 
-function markNotes(nodes: readonly TopNode[], { kind }: TopQuestion): readonly TopNote[] {
-  if (kind !== 'workloads') return [];
-  const older = nodes.filter(({ usage }) => usage !== undefined && usage.workloads === undefined);
-  const young = nodes.filter(({ usage }) => isYoung(usage));
-  return [{ reason: 'NoMarks', of: older } as const, { reason: 'FewMarks', of: young } as const].flatMap(
-    ({ reason, of }) =>
-      of.length === 0 ? [] : [{ reason, nodes: of.map(({ name }) => name), message: messages[reason] }],
-  );
-}
+/** What a report may lack, and the kind that needs it. */
+const lacks = [
+  ['workloads', 'NoMarks', ({ workloads }: NodeGCReportStatusUsage) => workloads === undefined],
+  ['workloads', 'FewMarks', isYoung],
+  ['volumes', 'NoVolumes', ({ volumes }: NodeGCReportStatusUsage) => volumes === undefined],
+] as const;
+
+const kindNotes = (nodes: readonly TopNode[], { kind }: TopQuestion): readonly TopNote[] =>
+  lacks.flatMap(([of, reason, isLacking]) => {
+    const lacking = nodes.filter(({ usage }) => of === kind && usage !== undefined && isLacking(usage));
+    const names = lacking.map(({ name }) => name);
+    return names.length === 0 ? [] : [{ reason, nodes: names, message: messages[reason] }];
+  });
 
 function ofNode({ hasReport, usage, time, stale }: TopNode, now: Date): readonly Omit<TopNote, 'nodes'>[] {
   const reasons: readonly (keyof typeof messages)[] = hasReport

@@ -5,12 +5,13 @@ import {
   type FileSystemFacts,
 } from '../../api/file-system.ts';
 import type {
+  ClaimUsage,
   ContainerStorageUsage,
   PodStorageUsage,
   StorageMeasurement,
   StorageUsage,
 } from '../../api/local-storage.ts';
-import { asList, asObject, asText } from '../../kube/codec/json.ts';
+import { asList, asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { count, fileSystemOf, largestCount, partsOf, signalsOf, timeOf, uncountedOf } from './node-stats.ts';
 
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
@@ -22,6 +23,7 @@ export interface ReportedPod {
   /** `namespace/name`. */
   readonly name: string;
   readonly usage: PodStorageUsage;
+  readonly claims: readonly ClaimUsage[];
 }
 
 interface Reported {
@@ -56,6 +58,7 @@ export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDe
     signals: signalsOf(node, nowMs, devices),
     uncounted: uncountedOf(node),
     pods: known,
+    claims: pods.flatMap(({ claims }) => claims),
     impossible,
   };
 }
@@ -191,8 +194,34 @@ export function reportedPod(pod: unknown): readonly ReportedPod[] {
     containers: asList(containers).flatMap(containerOf),
     memoryBytes: count(asObject(memory)['workingSetBytes']),
   };
-  return [{ uid, name: `${asText(namespace)}/${asText(name)}`, usage }];
+  return [
+    { uid, name: `${asText(namespace)}/${asText(name)}`, usage, claims: claimsOf(volume, asText(name)) },
+  ];
 }
+
+/** The kubelet reports a block volume as one of which nothing is used and nothing is available. */
+const claimsOf = (volumes: unknown, pod: string): readonly ClaimUsage[] =>
+  asObjects(volumes).flatMap(({ pvcRef, usedBytes, time, ...stats }): ClaimUsage[] => {
+    const { namespace, name } = asObject(pvcRef);
+    const { capacityBytes, availableBytes, inodes = 0, inodesFree } = fileSystemOf(stats);
+    const used = count(usedBytes);
+    if (typeof namespace !== 'string' || typeof name !== 'string') return [];
+    if (capacityBytes === undefined || availableBytes === undefined || used === undefined) return [];
+    if (used > capacityBytes || used + availableBytes === 0) return [];
+    const known = inodes > 0 && inodesFree !== undefined;
+    return [
+      {
+        namespace,
+        name,
+        pod,
+        usedBytes: used,
+        capacityBytes,
+        availableBytes,
+        inodes: known ? { total: inodes, free: inodesFree } : undefined,
+        atMs: timeOf(time),
+      },
+    ];
+  });
 
 /** Without volumes of claims: they are not local storage of the pod. */
 function volumesOf(volumes: unknown): ReadonlyMap<string, StorageMeasurement> {

@@ -56,6 +56,19 @@ function node(name: string, usedGib: number, labels: Readonly<Record<string, str
           { namespace: 'team-b', name: 'job', uid: `${name}-job`, bytes: gib },
         ],
         images: [{ id: 'sha256:1', name: 'docker.io/library/web:1', bytes: gib, inUse: false }],
+        volumes: [
+          {
+            ...{
+              kind: 'pvc',
+              namespace: 'team-a',
+              pod: `web-${name}`,
+              name: 'data',
+              pods: 1,
+              usedBytes: gib,
+            },
+            ...{ limitBytes: 10 * gib, usedPercent: 10, inodesPercent: 1, measuredTime: inMinutes(-1) },
+          },
+        ],
         workloads: [
           {
             ...{ namespace: 'team-a', kind: 'Deployment', name: 'web', pods: 1, bytes: 2 * gib },
@@ -109,6 +122,9 @@ describe('lists', () => {
     { args: ['workloads', '-A'], expected: [{ name: 'web', pods: 2, highestBytes: 3 * gib }] },
     { args: ['workload', '-n=team-a', '--node=node-1', '-l', 'pool=a'], expected: [{ pods: 1, nodes: 1 }] },
     { args: ['workloads', '-n', 'team-b'], expected: [] },
+    { args: ['volumes', '-A', '--sort-by=full'], expected: [{ kind: 'pvc', name: 'data', pods: 2 }] },
+    { args: ['pvc', '-n=team-a', '-l', 'pool=a'], expected: [{ nodes: ['node-1'], pod: 'web-node-1' }] },
+    { args: ['volumes'], expected: [] },
     { args: ['images', '-l', 'pool'], expected: [{ gainBytes: 2 * gib }] },
   ])('$args', async ({ args, expected }) => {
     const { items } = await viewOf(...args);

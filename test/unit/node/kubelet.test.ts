@@ -36,6 +36,49 @@ describe('a stats summary', () => {
     });
   });
 
+  describe('of a claim', () => {
+    const disk = { time, usedBytes: 70, availableBytes: 20, capacityBytes: 100, inodes: 10, inodesFree: 4 };
+    const claimsOf = (...volume: readonly unknown[]) =>
+      storageUsageOf({ node: {}, pods: [{ ...pod, volume }] }, 7).claims;
+    const pvcRef = { name: 'data', namespace: 'shop' };
+    const known = {
+      ...{ namespace: 'shop', name: 'data', pod: 'web', usedBytes: 70, capacityBytes: 100 },
+      ...{ availableBytes: 20, inodes: { total: 10, free: 4 }, atMs },
+    };
+
+    test('has its file system, which is no volume of the pod', () => {
+      const usage = storageUsageOf({ node: {}, pods: [{ ...pod, volume: [{ ...disk, pvcRef }] }] }, 7);
+      expect(usage.claims).toEqual([known]);
+      expect(usage.pods.get('u1')?.volumes).toEqual(new Map());
+    });
+
+    test.each([
+      ['counts no inodes', { inodes: 0, inodesFree: 0 }, { inodes: undefined }],
+      ['has more free inodes than inodes', { inodesFree: 11 }, { inodes: undefined }],
+      ['was measured at an unknown time', { time: undefined }, { atMs: undefined }],
+      ['is full', { usedBytes: 100, availableBytes: 0 }, { usedBytes: 100, availableBytes: 0 }],
+      ['is empty', { usedBytes: 0, availableBytes: 100 }, { usedBytes: 0, availableBytes: 100 }],
+    ])('that %s', (_, stats, expected) => {
+      expect(claimsOf({ ...disk, ...stats, pvcRef })).toEqual([{ ...known, ...expected }]);
+    });
+
+    test.each([
+      ['is a block volume, of which the kubelet reports 0 bytes', { usedBytes: 0, availableBytes: 0 }],
+      ['has a capacity of 0', { capacityBytes: 0 }],
+      ['has no capacity', { capacityBytes: undefined }],
+      ['uses more than its capacity', { usedBytes: 101 }],
+      ['uses a negative number', { usedBytes: -1 }],
+      ['uses an unknown number', { usedBytes: '70' }],
+      ['has more available than its capacity', { availableBytes: 101 }],
+      ['has an unknown number available', { availableBytes: undefined }],
+      ['has no name', { pvcRef: { namespace: 'shop' } }],
+      ['has no namespace', { pvcRef: { name: 'data' } }],
+      ['is none', { pvcRef: undefined }],
+    ])('that %s is unknown', (_, stats) => {
+      expect(claimsOf({ ...disk, pvcRef, ...stats }, null, 'x')).toEqual([]);
+    });
+  });
+
   const one = { capacityBytes: 100, availableBytes: 50, inodes: 10, inodesFree: 5 };
   const two = { ...one, capacityBytes: 200 };
   const three = { ...one, capacityBytes: 300 };

@@ -92,6 +92,7 @@ export const usage = (
   dedicatedImageFs: false,
   splitContainerFs: false,
   signals: [],
+  claims: [],
   impossible: [],
   pods: new Map(Object.entries(pods).map(([name, used]) => [`uid-${name}`, podUsage(used)])),
   ...over,

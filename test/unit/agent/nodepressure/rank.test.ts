@@ -88,6 +88,7 @@ test('places follow the order of the kubelet; critical and finished pods have no
     dedicatedImageFs: false,
     splitContainerFs: false,
     signals: [],
+    claims: [],
     impossible: [],
     pods: new Map(some.map(({ pod, used }) => [pod.uid, used])),
   });

@@ -578,7 +578,7 @@ describe('when a disk is full', () => {
 
   test('without a history nothing is known about the time', () => {
     const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0, collectable: {} };
-    const nothing = { partial: [], namespaces: [], workloads: [], places: undefined };
+    const nothing = { partial: [], namespaces: [], workloads: [], places: undefined, volumes: [] };
     const measured = { ...nothing, at: new Date(), disks: [], pods: undefined };
     const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: {} }, noHistory, measured);
     expect(forecast).toMatchObject({

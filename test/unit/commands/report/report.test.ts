@@ -70,6 +70,7 @@ describe('what the plan removes', () => {
     disk: { capacityBytes: 1, availableBytes: 1 },
     usage: {
       ...{ atMs: 1, dedicatedImageFs: false, splitContainerFs: false, pods: new Map(), impossible: [] },
+      claims: [],
       signals: [
         signal('nodefs.available', 50),
         signal('nodefs.inodesFree', 10),

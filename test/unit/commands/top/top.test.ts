@@ -167,6 +167,7 @@ const defaultSort = {
   namespaces: 'bytes',
   workloads: 'highest',
   pods: 'bytes',
+  volumes: 'percent',
   images: 'bytes',
 } as const;
 
@@ -467,7 +468,7 @@ describe('rows', () => {
     }),
   ]);
   const orders: Readonly<
-    Record<Exclude<TopKind, 'disk' | 'workloads'>, Readonly<Record<string, readonly string[]>>>
+    Record<Exclude<TopKind, 'disk' | 'workloads' | 'volumes'>, Readonly<Record<string, readonly string[]>>>
   > = {
     nodes: {
       'b a c none': ['percent', 'bytes'],
