@@ -1,7 +1,7 @@
 import { systemClock as realTime, type Clock } from '../../runtime/scheduling/clock.ts';
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { deadlineAfter, untilAborted, type Deadline } from '../../runtime/scheduling/abort.ts';
-import { ConnectionError, credentialsTimeout, timeoutError } from './connection-errors.ts';
+import { ConnectionError, credentialsTimeout, DeadlineError, timeoutError } from './connection-errors.ts';
 import type { Credentials, Endpoint, RequestHeaders } from './endpoint.ts';
 import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
@@ -18,7 +18,7 @@ interface TransportOptions {
   /** `--kube-api-qps`; 0 or less, the default, = no limit. */
   readonly qps?: number;
   readonly burst?: number;
-  /** Deadline of an attempt, from the reading of the credentials to the end of the body, unless its request has one; a watch has none. 0 = none; undefined = 30 s of `send`. */
+  /** Deadline of an attempt, from the reading of the credentials to the end of the body, unless its request has an earlier one; a watch has none. 0 = none. A user sets it, and waits for it once. undefined = 30 s of `send`. */
   readonly requestTimeoutMs?: number | undefined;
   readonly metrics?: (call: ApiCall) => void;
   readonly random?: () => number;
@@ -65,12 +65,8 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const { requestTimeoutMs = defaultTimeoutMs } = this.#options;
-    const timed = {
-      ...within(requestTimeoutMs),
-      retries: request.method === 'GET' ? 4 : 0,
-      ...request,
-    };
+    const timeoutMs = this.#timeoutMs(request, defaultTimeoutMs);
+    const timed = { retries: request.method === 'GET' ? 4 : 0, ...request, timeoutMs };
     return this.#retrying(
       timed.retries,
       async () => (await this.#open(timed, signal)).whole(this.#large),
@@ -79,9 +75,8 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const { requestTimeoutMs = 0 } = this.#options;
     const isWatch = request.query?.['watch'] !== undefined;
-    const timed = { ...(!isWatch && within(requestTimeoutMs)), ...request };
+    const timed = isWatch ? request : { ...request, timeoutMs: this.#timeoutMs(request, Infinity) };
     const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(timed, signal), signal);
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
@@ -97,9 +92,20 @@ class KeepAliveTransport implements HttpTransport {
     this.#pool.close();
   }
 
+  /** Never more than the user allows. */
+  #timeoutMs({ timeoutMs }: KubeRequest, byDefault: number): number {
+    const { requestTimeoutMs } = this.#options;
+    return requestTimeoutMs === undefined
+      ? (timeoutMs ?? byDefault)
+      : Math.min(timeoutMs ?? Infinity, requestTimeoutMs === 0 ? Infinity : requestTimeoutMs);
+  }
+
   #retrying<T>(retries: number, once: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { clock, random = Math.random } = this.#options;
-    return retrying(once, { retries, clock, random, isOver: () => this.#isClosed }, signal);
+    const { clock, random = Math.random, requestTimeoutMs } = this.#options;
+    // A user who sets the deadline waits for it once.
+    const isOver = (err: unknown): boolean =>
+      this.#isClosed || (requestTimeoutMs !== undefined && err instanceof DeadlineError);
+    return retrying(once, { retries, clock, random, isOver }, signal);
   }
 
   /** Sends the request with the current credentials and, if the server rejects them, once more with fresh ones. */
@@ -199,9 +205,6 @@ interface Begun {
   readonly credentials: RequestHeaders;
   readonly deadline: Deadline;
 }
-
-/** 0 = without a deadline. */
-const within = (timeoutMs: number): { readonly timeoutMs?: number } => (timeoutMs === 0 ? {} : { timeoutMs });
 
 /** The server rejected our credentials, or we its certificate: tokens, certificates and CAs rotate. */
 function isUntrusted(err: unknown): boolean {

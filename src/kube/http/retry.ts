@@ -10,7 +10,7 @@ interface RetryOptions {
   readonly retries: number;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly random: () => number;
-  readonly isOver: () => boolean;
+  readonly isOver: (err: unknown) => boolean;
 }
 
 /** Runs `once` until it succeeds, the retries are used up, or the error is not transient. Waits for Retry-After, else with growing pauses. */
@@ -26,10 +26,10 @@ export async function retrying<T>(
     } catch (err) {
       signal.throwIfAborted();
       const waitMs = attempt < retries ? waitAfter(err, backoff) : undefined;
-      if (waitMs === undefined || isOver()) throw err;
+      if (waitMs === undefined || isOver(err)) throw err;
       await clock.sleep(waitMs, signal);
       signal.throwIfAborted();
-      if (isOver()) throw err;
+      if (isOver(err)) throw err;
     }
   }
 }
