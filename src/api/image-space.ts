@@ -31,6 +31,22 @@ export interface ImageSpace {
   readonly sandboxImages: ReadonlySet<string>;
   /** undefined = not recorded. */
   readonly others?: OtherBytes | undefined;
+  /** undefined = not recorded. */
+  readonly pulls?: readonly StoredPull[] | undefined;
+}
+
+/** An image of which the runtime has the manifest, but no name yet: its pull is in progress, or was interrupted. Layers that other images have do not count. */
+export interface StoredPull {
+  /** Registry and path, as `repositoryOf` returns them. */
+  readonly repositories: readonly string[];
+  /** Of the manifest, and of the indexes that list it. */
+  readonly digests: readonly string[];
+  /** Packed layers. */
+  readonly totalBytes: number;
+  /** Of these, what is on the disk. */
+  readonly receivedBytes: number;
+  /** Layers that are unpacked already. */
+  readonly unpackedBytes: number;
 }
 
 /** What containerd keeps besides images and containers of the kubelet; bytes of writable layers are not known. */

@@ -14,4 +14,12 @@ export interface NodePod {
   readonly isOptedOut: boolean;
   /** References as written in the spec: containers, init and ephemeral containers, image volumes. undefined = too many to store: any image may be one of them. */
   readonly images: readonly string[] | undefined;
+  /** Of them, those that the kubelet may still have to pull: of containers that have not started, unless their policy is Never. undefined = none. */
+  readonly awaited?: readonly AwaitedImage[] | undefined;
+}
+
+export interface AwaitedImage {
+  readonly image: string;
+  /** Why its container waits, as the kubelet reports it; '' = it has not reported yet. */
+  readonly reason: string;
 }

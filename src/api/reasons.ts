@@ -41,7 +41,7 @@ export const podKeepReasons = [
 export type PodKeepReason = (typeof podKeepReasons)[number];
 
 /** Reasons to remove an image, in the order in which the rules apply. A disk signal: the node is short of it, so unused images are removed at any usage. */
-export const imageRemoveReasons = ['RemoveListed', 'Age', 'Space', ...diskSignals] as const;
+export const imageRemoveReasons = ['RemoveListed', 'Age', 'Space', 'PullHeadroom', ...diskSignals] as const;
 export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
 
 /** Reasons to remove a container, a sandbox, a log, an orphaned resource or a checkpoint. A disk signal: the node is short of it, so dead containers are removed at any limit. */

@@ -6,7 +6,13 @@ import { CriConnection, type CriCall, type OnCall, type Service } from '../cri/c
 import { isNotFound, isUnimplemented } from '../cri/failure.ts';
 import { RuntimeError } from '../cri/runtime.ts';
 import { ContainersDefinition as containers, type ListContainerMessage } from './gen/containers.ts';
-import { ContentDefinition as content, type Info as BlobInfo, type Status } from './gen/content.ts';
+import {
+  ContentDefinition as content,
+  type Info as BlobInfo,
+  type ListStatusesResponse,
+  type ReadContentResponse,
+  type Status,
+} from './gen/content.ts';
 import { ImagesDefinition as images, type Image, type ListImagesResponse } from './gen/images.ts';
 import { IntrospectionDefinition as introspection } from './gen/introspection.ts';
 import { LeasesDefinition as leases, type ListResourcesResponse, type ListResponse } from './gen/leases.ts';
@@ -28,6 +34,7 @@ import {
   type ImageName,
   type Ingest,
   type Labels,
+  type Layer,
   type Lease,
   type NamespaceStore,
   type Snapshot,
@@ -80,6 +87,13 @@ export class ContainerdClient {
     } finally {
       deadline.stop();
     }
+  }
+
+  /** Whether a download of the kubelet's has received something since this time. */
+  async isReceiving(since: Date, signal: AbortSignal): Promise<boolean> {
+    const of = { deadlineMs: this.#deadlineMs, namespace: kubernetesNamespace };
+    const found = await orUnsupported(new Calls(this.#connection, of, signal).list(listIngests, all));
+    return found?.some(({ updatedAtSeconds }) => updatedAtSeconds * 1000 >= since.getTime()) === true;
   }
 
   /** The names of the kubelet's images that have this label, however many names there are; undefined = the runtime is not containerd. */
@@ -240,11 +254,9 @@ async function listNamespace(
   const running = await calls.list([containers, containers.methods.listStream, toContainers], all);
   const pods = await readSandboxes(calls);
   const held = await readLeases(calls);
-  const ingests = await calls.list(
-    [content, content.methods.listStatuses, ({ statuses }) => statuses.map(toIngest)],
-    all,
-  );
+  const ingests = await calls.list(listIngests, all);
   const blobs = await calls.list([content, content.methods.list, ({ info }) => info.map(toBlob)], all);
+  const pulled = await withLayers(calls, blobs, held);
   const layers: Snapshot[] = [];
   for (const { id: snapshotter } of snapshotters)
     layers.push(
@@ -259,10 +271,52 @@ async function listNamespace(
     sandboxes: pods,
     leases: held,
     ingests,
-    blobs,
+    blobs: pulled,
     snapshots: layers,
   };
 }
+
+/** containerd labels each manifest with its parts. */
+const configLabel = 'containerd.io/gc.ref.content.config';
+/** Of a manifest; images have some KB. */
+const maxManifestBytes = 4 * 1024 * 1024;
+
+/** Adds the layers of manifests that leases keep: those of pulls, which name their layers before they fetch them. */
+async function withLayers(
+  calls: Calls,
+  blobs: readonly Blob[],
+  leased: readonly Lease[],
+): Promise<readonly Blob[]> {
+  if (calls.namespace !== kubernetesNamespace) return blobs;
+  const ids = new Set(leased.flatMap(({ resources }) => resources.map(({ id }) => id)));
+  const read: Blob[] = [];
+  for (const blob of blobs) {
+    const { digest, sizeBytes, labels } = blob;
+    const isRead = configLabel in labels && ids.has(digest) && sizeBytes <= maxManifestBytes;
+    const chunks = isRead ? await orGone(calls.list(readBlob, { digest })) : 'gone';
+    const layers = chunks === 'gone' ? undefined : layersOf(Buffer.concat(chunks));
+    read.push(layers === undefined ? blob : { ...blob, layers });
+  }
+  return read;
+}
+
+const readBlob = [content, content.methods.read, ({ data }: ReadContentResponse) => [data]] as const;
+
+/** undefined = not a manifest: a registry may serve anything. */
+function layersOf(manifest: Buffer): readonly Layer[] | undefined {
+  try {
+    const { layers } = JSON.parse(manifest.toString()) as Partial<Record<string, unknown>>;
+    return (layers as readonly Unread[]).map(({ digest, size }) => {
+      if (typeof digest !== 'string' || !Number.isSafeInteger(size) || Number(size) < 0)
+        throw new TypeError('not a layer');
+      return { digest, sizeBytes: Number(size) };
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+type Unread = Readonly<Record<'digest' | 'size', unknown>>;
 
 /** containerd before 1.7 has none: its sandboxes are containers. */
 async function readSandboxes(calls: Calls): Promise<readonly StoredSandbox[]> {
@@ -338,6 +392,12 @@ const listImages = [
   images,
   images.methods.list,
   (page: ListImagesResponse) => page.images.map(toImageName),
+] as const;
+
+const listIngests = [
+  content,
+  content.methods.listStatuses,
+  ({ statuses }: ListStatusesResponse) => statuses.map(toIngest),
 ] as const;
 
 const toContainers = ({ container }: ListContainerMessage): readonly StoredContainer[] =>

@@ -25,6 +25,12 @@ export interface ImageName {
   readonly labels: Labels;
 }
 
+/** What a manifest refers to. */
+export interface Layer {
+  readonly digest: string;
+  readonly sizeBytes: number;
+}
+
 /** A packed layer, a manifest, an index or a configuration. */
 export interface Blob {
   readonly digest: string;
@@ -32,6 +38,8 @@ export interface Blob {
   /** 0 or less = unknown. */
   readonly createdAtSeconds: number;
   readonly labels: Labels;
+  /** Of a manifest that a lease keeps, as a pull does; undefined = not read. */
+  readonly layers?: readonly Layer[];
 }
 
 /** An unpacked layer, or the writable layer of a container. */

@@ -1,4 +1,4 @@
-import type { ImageBytes, ImageSpace } from '../api/image-space.ts';
+import type { ImageBytes, ImageSpace, StoredPull } from '../api/image-space.ts';
 import { leftoverKinds, leftoverObstacles, type Leftover } from '../api/leftovers.ts';
 import { unknownDevices } from '../api/file-system.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
@@ -238,8 +238,17 @@ function imageSpaceOf(content: Field): ImageSpace {
         bytes: share.at('bytes').count(),
         heldBy: optionalText(share.at('heldBy')),
       })),
+    pulls: content.at('pulls').isAbsent ? undefined : content.at('pulls').list().map(storedPullOf),
   };
 }
+
+const storedPullOf = (pull: Field): StoredPull => ({
+  repositories: pull.at('repositories').texts(),
+  digests: pull.at('digests').texts(),
+  totalBytes: pull.at('totalBytes').count(),
+  receivedBytes: pull.at('receivedBytes').count(),
+  unpackedBytes: pull.at('unpackedBytes').count(),
+});
 
 const imageBytesOf = (one: Field): ImageBytes => ({
   unique: one.at('unique').count(),

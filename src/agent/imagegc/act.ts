@@ -1,3 +1,4 @@
+import { isDiskSignal } from '../../api/node-pressure.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
@@ -10,7 +11,15 @@ import type { ImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { amountOf, amountOverLow } from './disk.ts';
-import { isDueAnyway, type Goal, type ImageGcPlan, type ImageRemoval, type SpaceUnit } from './facts.ts';
+import {
+  bytesOf,
+  isDueAnyway,
+  signalOf,
+  type Goal,
+  type ImageGcPlan,
+  type ImageRemoval,
+  type SpaceUnit,
+} from './facts.ts';
 import { upstreamReason, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { ownLabel, unpinned } from './pin-labels.ts';
 import type { PinChange } from './pins.ts';
@@ -167,7 +176,7 @@ class ImageRemover {
     return {
       bytes: of(({ reason, unit }) => reason === 'Space' && unit === 'bytes'),
       inodes: of(({ reason, unit }) => reason === 'Space' && unit === 'inodes'),
-      demand: of(({ reason }) => reason !== 'Space'),
+      demand: of((goal) => signalOf(goal) !== undefined),
     };
   }
 
@@ -204,7 +213,8 @@ class ImageRemover {
     const listed = amountsOf(removal.target.image.sizeBytes);
     for (const one of this.#goals) {
       const { reason, unit } = one.goal;
-      one.record(nominal[unit], listed[unit], reason === 'Space' ? this.#overLow(unit, after) : demand);
+      const measured = { Space: this.#overLow(unit, after), PullHeadroom: undefined };
+      one.record(nominal[unit], listed[unit], isDiskSignal(reason) ? demand : measured[reason]);
     }
     this.freedInodes += freedBetween('inodes', before, after) ?? nominal.inodes;
     return { kind: 'done', freedBytes: freedBetween('bytes', before, after) ?? nominal.bytes };
@@ -221,8 +231,11 @@ class ImageRemover {
     if (left !== undefined) throw new Error('the runtime reported success, but still has the image');
   }
 
-  #missingAtFirst({ reason, unit }: Goal): number {
-    const { disk, relief } = this.#planned;
+  /** That of pulls is not measured again: they take what is freed meanwhile. */
+  #missingAtFirst({ reason, unit, wanted }: Goal): number {
+    const { plan, disk, relief } = this.#planned;
+    if (reason === 'PullHeadroom')
+      return wanted + bytesOf(plan.removals.filter((removal) => isDueAnyway(removal.reason)));
     return (reason === 'Space' ? this.#overLow(unit, disk) : relief?.wanted) ?? 0;
   }
 

@@ -52,6 +52,22 @@ export function amountOverLow(
   return Number((total * BigInt(100 - lowThresholdPercent)) / 100n - free);
 }
 
+/** Of the kubelet, and of a policy. */
+const defaultThresholds = { highThresholdPercent: 85, kubeletHighThresholdPercent: 85 };
+
+/** The bytes that pulls may take before dustpan or the kubelet removes images for space; undefined = the disk is unknown. */
+export function freeForPulls(
+  disk: DiskSpace | undefined,
+  {
+    highThresholdPercent,
+    kubeletHighThresholdPercent,
+  }: Pick<ImageGcPolicy, 'highThresholdPercent' | 'kubeletHighThresholdPercent'> = defaultThresholds,
+): number | undefined {
+  const amount = amountOf('bytes', disk);
+  const lowThresholdPercent = Math.min(highThresholdPercent, kubeletHighThresholdPercent);
+  return amount && -amountOverLow(amount, { lowThresholdPercent });
+}
+
 /** Calculates in bigint, because 100 times a large capacity is not a safe integer. More free bytes than the capacity count as an empty disk. */
 function whole(amount: Amount): { readonly total: bigint; readonly free: bigint } {
   const total = BigInt(Math.trunc(amount.total));

@@ -17,6 +17,7 @@ import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
+import type { FittedPull } from './pulls.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
@@ -161,6 +162,10 @@ export const keep = (
   };
 };
 
+/** The signal of node pressure that the goal is for; undefined = it is for another reason. */
+export const signalOf = ({ reason }: Pick<Goal, 'reason'>): DiskSignal | undefined =>
+  reason === 'Space' || reason === 'PullHeadroom' ? undefined : reason;
+
 export const isDueAnyway = (reason: ImageDecision['reason']): boolean =>
   reason === 'RemoveListed' || reason === 'Age';
 
@@ -170,12 +175,12 @@ export const bytesOf = (decisions: readonly ImageDecision[]): number =>
 /** Unit in which a file system can be full. */
 export type SpaceUnit = 'bytes' | 'inodes';
 
-/** An amount that removals have to free, after those by age, and for what: the space step, or node pressure. */
+/** An amount that removals have to free, after those by age, and for what: the space step, pulls, or node pressure. */
 export interface Goal {
-  readonly reason: 'Space' | DiskSignal;
+  readonly reason: 'Space' | 'PullHeadroom' | DiskSignal;
   readonly unit: SpaceUnit;
   readonly wanted: number;
-  /** The threshold of the signal; '' = of the space step. */
+  /** The threshold of the signal; '' = no signal. */
   readonly threshold: string;
 }
 
@@ -221,6 +226,8 @@ export interface ImageGcPlan {
   readonly plannedInodes: number;
   /** Estimated inodes of images of these bytes. */
   readonly inodesOf: (bytes: number) => number;
+  /** The images that pods wait for, in the order in which they are compared with the free space. */
+  readonly pulls: readonly FittedPull[];
   /** The images that the rules select; undefined = no rule applies. */
   readonly selected?: SelectedImages | undefined;
   /** Most images that the pass may remove. */
@@ -288,6 +295,8 @@ export interface ImageInventory {
   /** The packed copies, which are part of these bytes. Unsupported, unknown: bytes are the sizes that the runtime reports; it has no others, or they could not be read. */
   readonly packed: PackedBytes | 'unsupported' | 'unknown';
   readonly others?: OtherBytes | undefined;
+  /** undefined = no pod waits for an image. */
+  readonly pulls?: NodeGCReportStatusImages['pulls'];
   readonly disk: ImageDisk | undefined;
   /** The large removal by new rules that waits; undefined = none. */
   readonly held?: HeldImages | undefined;

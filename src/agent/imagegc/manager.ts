@@ -34,6 +34,7 @@ import { imageGcReasons, showPinned, showSpace, type ImageGcMetrics, type Stage 
 import { storedNames } from './pin-labels.ts';
 import { pinnedAfter, planPins, type StoredNames } from './pins.ts';
 import { planImageGc } from './plan.ts';
+import { observePullBytes } from './pulls.ts';
 import { imageSpace } from './space.ts';
 import {
   afterGap,
@@ -57,7 +58,7 @@ import { noContainers, reliefBy } from '../nodepressure/demands.ts';
 
 export interface ImageGcDeps extends RemoverContext {
   readonly mounts: Pick<ImageMounts, 'read'>;
-  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage'>;
+  readonly containerd: Pick<ContainerdClient, 'read' | 'labelImage' | 'isReceiving'>;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   /** The pods bound to the node; undefined = unknown. */
@@ -69,6 +70,9 @@ export interface ImageGcDeps extends RemoverContext {
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly own: ImageGcMetrics;
 }
+
+/** A pull that has received nothing for longer needs no further pass. */
+const receivedWithinMs = 60_000;
 
 /** A relief, after a pass over containers for it. */
 interface ImageRelief extends Relief {
@@ -110,6 +114,15 @@ export class ImageGcManager {
   async collect(signal: AbortSignal): Promise<void> {
     const { result, message = 'collecting images' } = await this.#pass(undefined, signal);
     if (result === 'Failed') throw new Error(message);
+  }
+
+  /** Whether an image that a pod waits for is being pulled, for which the policy lets this unit make room. */
+  async isPulling(signal: AbortSignal): Promise<boolean> {
+    const { governance, pods, containerd, clock } = this.#deps;
+    const rule = nodeRule(governance(), 'imageGC');
+    if (rule.kind === 'keep' || !rule.rule.pullHeadroom) return false;
+    const isAwaited = pods()?.some(({ awaited }) => awaited !== undefined) === true;
+    return isAwaited && containerd.isReceiving(new Date(clock.now().getTime() - receivedWithinMs), signal);
   }
 
   /** One pass that goes on until the relief is enough. Rejects, after its report, when the node could not be observed. */
@@ -178,6 +191,8 @@ export class ImageGcManager {
       const facts = await this.#observe(gone, signal);
       const { space, names } = await this.#readStore(facts.listed, signal);
       const { disk, diskTrouble } = await this.#measure(rule, signal);
+      if (this.#state !== undefined)
+        this.#state = { ...this.#state, pullBytes: observePullBytes({ ...facts, space }) };
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
         facts: { ...facts, space, disk, failedBefore },

@@ -26,6 +26,7 @@ export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = {
   RemoveListed: 'requested',
   Age: 'age',
   Space: 'space',
+  PullHeadroom: 'space',
   ...byDiskSignal(() => 'space'),
 };
 

@@ -6,7 +6,15 @@ import { holdLeftMs, inForceForMs } from '../../gc/hold.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import { inodeEstimate, noNeed, spaceNeed, usageOf, type ByUnit, type SpaceNeed } from './disk.ts';
+import {
+  freeForPulls,
+  inodeEstimate,
+  noNeed,
+  spaceNeed,
+  usageOf,
+  type ByUnit,
+  type SpaceNeed,
+} from './disk.ts';
 import {
   bytesOf,
   keep,
@@ -23,6 +31,7 @@ import {
 } from './facts.ts';
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, usesOf, imageOf, requestsAt, wantedUnknown } from './uses.ts';
+import { fitPulls, pendingPulls } from './pulls.ts';
 import { recordAt, repulls } from './records.ts';
 import { sum } from '../../runtime/sum.ts';
 import { bytesOfImage, freedInOrder } from './space.ts';
@@ -37,7 +46,8 @@ interface Ruled extends Pick<Given, 'now'> {
 
 /**
  * Decides which images to remove, in which order, and why to keep each of the others: first those on the remove list, then by the maximum age, then
- * for space, with the arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go), then for node pressure, in the same order.
+ * for space, with the arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go), then for pulls and for node pressure, in the same
+ * order.
  */
 export function planImageGc(facts: ImageGcFacts, { governance, now, demands = [] }: Given): ImageGcPlan {
   const governed = nodeRule(governance, 'imageGC');
@@ -104,7 +114,16 @@ function planRemovals(
   const dueNow = due.slice(0, maxImages);
   const freed = amountsOf(bytesOf(dueNow), inodesOf);
   const need = spaceNeed(facts.disk, rule, freed);
-  const goals = [...spaceGoals(need), ...demandGoals(demands, freed)];
+  const isUnknown = unknownBecause(facts) !== undefined;
+  const headroom = fitPulls(pendingPulls(facts), {
+    freeBytes: freeForPulls(facts.disk, rule),
+    freeableBytes: isUnknown ? undefined : rule.pullHeadroom ? sum(order.map(freedBy)) : 0,
+  });
+  const goals = [
+    ...spaceGoals(need),
+    ...pullGoals(headroom.wantedBytes - freed.bytes),
+    ...demandGoals(demands, freed),
+  ];
   const hasGoals = goals.length > 0;
   const needed = untilEnough(rest.map(freedBy), goals, inodesOf);
   const others = rest.map((image, i) => {
@@ -114,7 +133,6 @@ function planRemovals(
   const othersNow = others.slice(0, Math.min(needed.length, maxImages - dueNow.length));
   const removals = [...dueNow, ...othersNow];
   const forSpace = othersNow.filter(({ reason }) => reason === 'Space');
-  const isUnknown = unknownBecause(facts) !== undefined;
   const isPaced = removals.length < due.length + needed.length;
   return {
     rule,
@@ -125,6 +143,7 @@ function planRemovals(
     ...(isUnknown && { state: 'Unknown' }),
     inodesOf,
     goals,
+    pulls: headroom.pulls,
     maxImages,
     removals,
     reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), {
@@ -182,6 +201,9 @@ const amountsOf = (bytes: number, inodesOf: ImageGcPlan['inodesOf']): ByUnit => 
 
 const spaceGoals = ({ crossed, wanted }: SpaceNeed): readonly Goal[] =>
   crossed.map((unit) => ({ reason: 'Space', unit, wanted: wanted[unit], threshold: '' }));
+
+const pullGoals = (wanted: number): readonly Goal[] =>
+  wanted > 0 ? [{ reason: 'PullHeadroom', unit: 'bytes', wanted, threshold: '' }] : [];
 
 const unitOf = ({ signal }: DiskDemand): Goal['unit'] => (isInodes(signal) ? 'inodes' : 'bytes');
 
@@ -284,6 +306,7 @@ function keepAll(
     state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
     inodesOf: () => 0,
     goals: [],
+    pulls: fitPulls(pendingPulls(facts), { freeBytes: freeForPulls(facts.disk), freeableBytes: 0 }).pulls,
     maxImages: 0,
     removals: [],
     reclaim: new Map(demands.map(({ signal }) => [signal, left])),

@@ -50,6 +50,7 @@ export function observeImages(
     return [image.id, used.has(image.id) ? { ...known, lastUsedMs: nowMs } : known];
   });
   const state = {
+    ...before,
     images: new Map(records),
     removed: remaining(before.removed, distinct, { nowMs, jumpedMs }),
     inForce: before.inForce && movedInForce(before.inForce, jumpedMs),

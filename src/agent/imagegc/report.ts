@@ -18,6 +18,7 @@ import { afterAll, dueBecause, isUsed } from './plan.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import {
   bytesOf,
+  signalOf,
   type ImageDecision,
   type ImageGcFacts,
   type ImageGcPlan,
@@ -30,6 +31,7 @@ import {
   type PackedBytes,
   type PinState,
 } from './facts.ts';
+import { reportedPull } from './pulls.ts';
 import { bytesOnDisk, freedByAll, packedOnly } from './space.ts';
 import type { ReclaimResult } from '../nodepressure/facts.ts';
 
@@ -171,13 +173,13 @@ function shortResult(plan: ImageGcPlan, results: RemovalResults, disk: DiskSpace
 /** The demand of node pressure that removing every unused image would not meet. */
 function demandMessage(plan: ImageGcPlan, freed: Readonly<Record<SpaceUnit, number>>): string {
   const sentences = plan.goals
-    .flatMap(({ reason, unit, wanted }) =>
-      reason === 'Space'
+    .flatMap((goal) => {
+      const { unit, wanted } = goal;
+      const signal = signalOf(goal);
+      return signal === undefined
         ? []
-        : [
-            `Removing unused images frees ${amountText(reason, freed[unit])} of the ${amountText(reason, wanted)} wanted for ${reason}.`,
-          ],
-    )
+        : `Removing unused images frees ${amountText(signal, freed[unit])} of the ${amountText(signal, wanted)} wanted for ${signal}.`;
+    })
     .join(' ');
   return sentences + onlyText(plan);
 }
@@ -249,6 +251,7 @@ export function inventoryOf(
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(isCollectable),
     others: space?.others,
+    pulls: plan.pulls.length === 0 ? undefined : plan.pulls.map(reportedPull),
     unlisted: largest.length > maxListed ? sizeOf(largest.slice(maxListed)) : undefined,
     packed:
       space === undefined ? withoutSpace(isSpaceUnknown) : packedBytes(images, space, removed, isCollectable),

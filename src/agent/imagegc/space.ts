@@ -3,6 +3,7 @@ import { contentNode, graphOf, imageNode, isPacked, type Graph, type Node } from
 import type { ContainerdStore } from '../../containerd/store.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { sum } from '../../runtime/sum.ts';
+import { storedPulls } from './pulls.ts';
 import { namesOf, ownPins, sandboxImages, storedNames } from './pin-labels.ts';
 import { distinctImages } from './uses.ts';
 
@@ -25,6 +26,7 @@ export function imageSpace(store: ContainerdStore, images: readonly RuntimeImage
     ...spaceOf(graph, named),
     ownPins: ownPins(distinct, storedNames(store)),
     sandboxImages: sandboxImages(distinct, store),
+    pulls: storedPulls(store, graph),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { NodeGCReportStatusImagesPull } from '../../api/gen/nodegcreport.gen.ts';
 import { byDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Thresholds } from '../../api/policy/policy.ts';
@@ -7,6 +8,7 @@ import { explainNode, nodeReasons } from '../../gc/reasons/nodes.ts';
 import {
   amountText,
   counted,
+  firstOf,
   ordinal,
   podText,
   signalField,
@@ -19,12 +21,14 @@ import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import {
   isDueAnyway,
+  signalOf,
   type ImageDecision,
   type ImageGcPlan,
   type KeptBecause,
   type JudgedImage,
   type SpaceUnit,
 } from './facts.ts';
+import { reportedPull } from './pulls.ts';
 
 const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
 const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
@@ -49,6 +53,10 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
   Space: {
     meaning: `The disk is too full, and ${nextInOrder}`,
     change: `More free space on the disk; ${anyUse}`,
+  },
+  PullHeadroom: {
+    meaning: `An image that a starting pod needs does not fit without it, and ${nextInOrder}`,
+    change: `The pod is deleted; more free space on the disk; nodes.imageGC.pullHeadroom is false; ${anyUse}`,
   },
   InUse: {
     meaning: 'A container, running or dead, was or may have been created from it, or has mounted it.',
@@ -169,6 +177,11 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
           .join(', '),
       };
     }
+    case 'PullHeadroom':
+      return {
+        detail: `${freeingText(plan)}, so dustpan frees ${sizeText(pullBytes(plan))}; this image (${useText(record)}) is the ${place(decision, plan)} to be removed.`,
+        field: headroomField,
+      };
     case 'nodefs.available':
     case 'nodefs.inodesFree':
     case 'imagefs.available':
@@ -402,6 +415,33 @@ const wantedText = (plan: ImageGcPlan): string =>
     .map((part) => `${part.wantedText} to reach ${part.thresholds.lowThresholdPercent} %`)
     .join(' and ');
 
+const headroomField = 'nodes.imageGC.pullHeadroom=true';
+
+const pullBytes = ({ goals }: ImageGcPlan): number =>
+  goals.find(({ reason }) => reason === 'PullHeadroom')?.wanted ?? 0;
+
+const freeingText = ({ pulls }: ImageGcPlan): string =>
+  firstOf(
+    pulls.filter(({ fit }) => fit === 'Freeing').map((pull) => pullText(reportedPull(pull))),
+    2,
+  );
+
+/** What an image that pods wait for needs, and what is free for it. */
+export function pullText({
+  pod,
+  pods,
+  image,
+  neededBytes,
+  availableBytes,
+}: NodeGCReportStatusImagesPull): string {
+  const others = pods > 1 ? ` (and ${pods - 1} more)` : '';
+  if (neededBytes === undefined) return `Pod ${pod}${others} needs ${image}, whose size is unknown`;
+  const needed = `Pod ${pod}${others} needs ${sizeText(neededBytes)} for ${image}`;
+  return availableBytes === undefined
+    ? needed
+    : `${needed}, and ${sizeText(availableBytes)} are free below the threshold`;
+}
+
 interface SignalGoal {
   readonly signal: DiskSignal;
   readonly wanted: number;
@@ -409,14 +449,17 @@ interface SignalGoal {
 }
 
 const demandsOf = ({ goals }: ImageGcPlan): readonly SignalGoal[] =>
-  goals.flatMap(({ reason, wanted, threshold }) =>
-    reason === 'Space' ? [] : [{ signal: reason, wanted, threshold }],
-  );
+  goals.flatMap((goal) => {
+    const signal = signalOf(goal);
+    return signal === undefined ? [] : [{ signal, wanted: goal.wanted, threshold: goal.threshold }];
+  });
 
 function targetText(plan: ImageGcPlan): string {
   const targets = targetsOf(plan);
   const demands = demandsOf(plan);
+  const forPulls = pullBytes(plan);
   const needed = [
+    ...(forPulls > 0 ? [`the ${sizeText(forPulls)} that images of starting pods need`] : []),
     ...targets
       .filter(({ wanted }) => wanted > 0)
       .map((part) => `the ${part.wantedText} needed to reach ${part.thresholds.lowThresholdPercent} %`),
@@ -439,6 +482,7 @@ function targetText(plan: ImageGcPlan): string {
 }
 
 const targetFields = (plan: ImageGcPlan): readonly string[] => [
+  ...(pullBytes(plan) > 0 ? [headroomField] : []),
   ...targetsOf(plan).map(({ prefix, thresholds }) => lowField(thresholds, prefix)),
   ...demandsOf(plan).map(({ signal, threshold }) => signalField(signal, threshold)),
 ];

@@ -385,6 +385,10 @@ export interface GCPolicySpecNodesImageGC {
    */
   holdFor?: string | undefined;
   /**
+   * Whether the agent removes unused images, in the same order and with the same protection, before an image that a starting pod pulls fills the disk up to highThresholdPercent or kubeletHighThresholdPercent, whichever is lower. It removes none if that cannot make the image fit, or if the size of the image is not known. Needs containerd. Default false. For nodes that pull large images.
+   */
+  pullHeadroom?: boolean | undefined;
+  /**
    * Whether the agent doubles the minimum age of an image that is pulled again within 24 hours of its removal. Default true. It protects nodes with a small disk from removing and pulling the same images in turn.
    */
   repullBackoff?: boolean | undefined;

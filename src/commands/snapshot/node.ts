@@ -215,7 +215,7 @@ export class NodeSnapshot {
 }
 
 /** Shares name images by their places in the list: a base that 300 images share is one line. */
-function imageSpaceJson({ images, shares, ownPins, sandboxImages }: ImageSpace): object {
+function imageSpaceJson({ images, shares, ownPins, sandboxImages, pulls }: ImageSpace): object {
   const places = new Map([...images.keys()].map((id, place) => [id, place]));
   return {
     images: [...images].map(([id, bytes]) => ({
@@ -225,6 +225,7 @@ function imageSpaceJson({ images, shares, ownPins, sandboxImages }: ImageSpace):
       ...bytes,
     })),
     shares: shares.map((share) => ({ ...share, images: share.images.map((id) => places.get(id)) })),
+    pulls,
   };
 }
 

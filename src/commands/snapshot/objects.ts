@@ -78,7 +78,7 @@ function conditions(more: Readonly<Record<string, Pick>> = {}): Pick {
 function podSpec(): Pick {
   const storage = fields(named('ephemeral-storage'));
   const container = fields({
-    ...named('name', 'image', 'restartPolicy'),
+    ...named('name', 'image', 'imagePullPolicy', 'restartPolicy'),
     resources: fields({ limits: storage, requests: storage }),
   });
   return fields({
@@ -135,8 +135,9 @@ const initContainer = fields({
 const running = fields({
   ...named('phase', 'reason', 'startTime'),
   conditions: conditions(),
-  // Some may have ended while others run.
-  containerStatuses: each(endedStatus),
+  // Some may have ended, or wait for their images, while others run.
+  containerStatuses: each(containerStatus),
+  initContainerStatuses: each(containerStatus),
 });
 const starting = fields({
   ...named('phase', 'reason', 'startTime'),

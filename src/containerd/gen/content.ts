@@ -27,6 +27,14 @@ export interface ListContentResponse {
   info: Info[];
 }
 
+export interface ReadContentRequest {
+  digest: string;
+}
+
+export interface ReadContentResponse {
+  data: Uint8Array;
+}
+
 export interface Status {
   startedAt: Timestamp | undefined;
   updatedAt: Timestamp | undefined;
@@ -329,6 +337,116 @@ export const ListContentResponse: MessageFns<ListContentResponse> = {
   },
 };
 
+function createBaseReadContentRequest(): ReadContentRequest {
+  return { digest: "" };
+}
+
+export const ReadContentRequest: MessageFns<ReadContentRequest> = {
+  encode(message: ReadContentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.digest !== "") {
+      writer.uint32(10).string(message.digest);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadContentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadContentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadContentRequest>): ReadContentRequest {
+    return ReadContentRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadContentRequest>): ReadContentRequest {
+    const message = createBaseReadContentRequest();
+    message.digest = object.digest ?? "";
+    return message;
+  },
+};
+
+function createBaseReadContentResponse(): ReadContentResponse {
+  return { data: new Uint8Array(0) };
+}
+
+export const ReadContentResponse: MessageFns<ReadContentResponse> = {
+  encode(message: ReadContentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data.length !== 0) {
+      writer.uint32(18).bytes(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadContentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadContentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.data = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadContentResponse>): ReadContentResponse {
+    return ReadContentResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadContentResponse>): ReadContentResponse {
+    const message = createBaseReadContentResponse();
+    message.data = object.data ?? new Uint8Array(0);
+    return message;
+  },
+};
+
 function createBaseStatus(): Status {
   return { startedAt: undefined, updatedAt: undefined, ref: "", offset: 0, total: 0, expected: "" };
 }
@@ -623,6 +741,14 @@ export const ContentDefinition = {
       requestType: ListContentRequest as typeof ListContentRequest,
       requestStream: false,
       responseType: ListContentResponse as typeof ListContentResponse,
+      responseStream: true,
+      options: {},
+    },
+    read: {
+      name: "Read",
+      requestType: ReadContentRequest as typeof ReadContentRequest,
+      requestStream: false,
+      responseType: ReadContentResponse as typeof ReadContentResponse,
       responseStream: true,
       options: {},
     },

@@ -11,6 +11,8 @@ type Pass = (signal: AbortSignal) => Promise<void>;
 export interface Passes {
   readonly containers: Pass;
   readonly images: Pass;
+  /** Whether a pull may need room now: then a pass over images runs at once. */
+  readonly isPulling: (signal: AbortSignal) => Promise<boolean>;
   /** Measures the local storage of pods. */
   readonly storage: Pass;
   /** Reads what is available on the node, and may run passes over containers and images. */
@@ -42,6 +44,8 @@ const livePeriods = 3;
 const liveAtLeastMs = 10 * 60_000;
 const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
+/** A pull of a large image takes minutes. It costs one call of the runtime, and only while a pod waits. */
+const pullPeriodMs = 5_000;
 /** The kubelet measures every one to two minutes. */
 const usagePeriods = 6;
 /** Whatever the period: growth needs four measurements within 15 minutes. */
@@ -154,6 +158,13 @@ export class AgentLoops {
         // Alone: what another pass removes meanwhile would change what is left over.
         (next) => this.#turns.run(() => passes.leftovers(next), next),
         { name: 'leftovers', intervalMs: leftoversPeriodMs(this.#deps.config.containerGcPeriodMs) },
+        signal,
+      ),
+      this.#loop(
+        async (next) => {
+          if (await passes.isPulling(next)) this.#wakes.images.trigger();
+        },
+        { name: 'pulls', intervalMs: pullPeriodMs },
         signal,
       ),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),

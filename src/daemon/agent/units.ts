@@ -60,7 +60,7 @@ interface AgentContext {
   readonly runtime: ContainerRuntime;
   readonly containerd: Pick<
     ContainerdClient,
-    'read' | 'labelImage' | 'measure' | 'deleteLease' | 'abort' | 'collect'
+    'read' | 'labelImage' | 'isReceiving' | 'measure' | 'deleteLease' | 'abort' | 'collect'
   >;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
   readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
@@ -90,6 +90,7 @@ export function buildAgentUnits(agent: AgentContext): Omit<Passes, 'runtime'> {
   return {
     containers: (signal) => containers.collect(signal),
     images: (signal) => images.collect(signal),
+    isPulling: (signal) => images.isPulling(signal),
     storage: (signal) => storage.collect(signal),
     pressure: (signal) => pressure.collect(signal),
     usage: (signal) => usage.measure(signal),

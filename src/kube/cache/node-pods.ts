@@ -6,6 +6,7 @@ import type {
   StoragePod,
   Workload,
 } from '../../api/local-storage.ts';
+import type { AwaitedImage } from '../../api/node-pod.ts';
 import { doNotDisruptOf } from '../../api/do-not-disrupt.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { isFinished } from '../../api/pod-phase.ts';
@@ -29,6 +30,7 @@ import { MalformedError } from '../codec/frames.ts';
 import {
   NodePod as Message,
   type NodePodContainer,
+  type NodePodContainerStatus,
   type NodePodEmptyDir,
   type NodePodMeta,
   type NodePodQuantity,
@@ -87,7 +89,7 @@ interface Shared {
 }
 
 const noSpec = NodePodSpec.fromPartial({});
-const noStatus: NodePodStatus = { phase: '', reason: '' };
+const noStatus: NodePodStatus = { phase: '', reason: '', containerStatuses: [], initContainerStatuses: [] };
 
 function nodePodFacts(
   { metadata: meta, spec = noSpec, status = noStatus }: Message,
@@ -119,6 +121,7 @@ function nodePodFacts(
     isOptedOut: hasKeepLabel(meta) || !isRead,
     doNotDisrupt: refusal === undefined ? undefined : shared.texts.share(bounded(refusal, bounds.name)),
     images: images && shared.images.share(images),
+    awaited: awaitedImages(spec, status, images),
     storage: isRead ? shared.storage.share(storageOf(spec)) : noStorageSpec,
   };
 }
@@ -154,6 +157,27 @@ function imagesOf(
   const named = [...new Set(images)].filter((image) => image !== '' && !isCut(image));
   const size = named.reduce((sum, image) => sum + Buffer.byteLength(image), 0);
   return size <= bounds.images ? named : undefined;
+}
+
+/** Why a container waits before its image is there; other reasons mean that it is, or that the kubelet does not pull. */
+const pullReasons = ['', 'ContainerCreating', 'PodInitializing', 'ErrImagePull', 'ImagePullBackOff'];
+
+function awaitedImages(
+  { containers, initContainers }: NodePodSpec,
+  { containerStatuses, initContainerStatuses }: NodePodStatus,
+  images: readonly string[] = [],
+): readonly AwaitedImage[] | undefined {
+  const states = new Map(
+    [...initContainerStatuses, ...containerStatuses].map((one) => [one.name, one.state]),
+  );
+  const awaited = [...initContainers, ...containers].flatMap(({ name, image, imagePullPolicy }) => {
+    const waiting = states.has(name) ? states.get(name)?.waiting : { reason: '' };
+    const isAwaited = images.includes(image) && imagePullPolicy !== 'Never';
+    return isAwaited && waiting !== undefined && pullReasons.includes(waiting.reason)
+      ? [{ image, reason: waiting.reason }]
+      : [];
+  });
+  return awaited.length === 0 ? undefined : awaited;
 }
 
 const noStorageSpec: PodStorageSpec = Object.freeze({
@@ -201,9 +225,21 @@ const containers = listOf(
     name: boundedText,
     image: boundedText,
     resources: message({ limits: quantitiesOf, requests: quantitiesOf }),
+    imagePullPolicy: boundedText,
     restartPolicy: boundedText,
   }),
 );
+
+const statuses = listOf(
+  message<NodePodContainerStatus>({
+    name: boundedText,
+    state: message({
+      waiting: (json) => (json === undefined || json === null ? undefined : waiting(json)),
+    }),
+  }),
+);
+
+const waiting = message({ reason: boundedText });
 
 const emptyDir = message<NodePodEmptyDir>({ medium: boundedText, sizeLimit: quantityOf });
 
@@ -238,5 +274,10 @@ const messageFromJson = message<Message>({
     overhead: quantitiesOf,
     priority: numberFromJson,
   }),
-  status: message({ phase: boundedText, reason: boundedText }),
+  status: message({
+    phase: boundedText,
+    reason: boundedText,
+    containerStatuses: statuses,
+    initContainerStatuses: statuses,
+  }),
 });

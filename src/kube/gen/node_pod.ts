@@ -56,6 +56,7 @@ export interface NodePodContainer {
   name: string;
   image: string;
   resources: NodePodResources | undefined;
+  imagePullPolicy: string;
   restartPolicy: string;
 }
 
@@ -108,6 +109,21 @@ export interface NodePodImageVolume {
 
 export interface NodePodStatus {
   phase: string;
+  reason: string;
+  containerStatuses: NodePodContainerStatus[];
+  initContainerStatuses: NodePodContainerStatus[];
+}
+
+export interface NodePodContainerStatus {
+  name: string;
+  state: NodePodContainerState | undefined;
+}
+
+export interface NodePodContainerState {
+  waiting: NodePodWaiting | undefined;
+}
+
+export interface NodePodWaiting {
   reason: string;
 }
 
@@ -719,7 +735,7 @@ export const NodePodSpec_OverheadEntry: MessageFns<NodePodSpec_OverheadEntry> = 
 };
 
 function createBaseNodePodContainer(): NodePodContainer {
-  return { name: "", image: "", resources: undefined, restartPolicy: "" };
+  return { name: "", image: "", resources: undefined, imagePullPolicy: "", restartPolicy: "" };
 }
 
 export const NodePodContainer: MessageFns<NodePodContainer> = {
@@ -732,6 +748,9 @@ export const NodePodContainer: MessageFns<NodePodContainer> = {
     }
     if (message.resources !== undefined) {
       NodePodResources.encode(message.resources, writer.uint32(66).fork()).join();
+    }
+    if (message.imagePullPolicy !== "") {
+      writer.uint32(114).string(message.imagePullPolicy);
     }
     if (message.restartPolicy !== "") {
       writer.uint32(194).string(message.restartPolicy);
@@ -776,6 +795,14 @@ export const NodePodContainer: MessageFns<NodePodContainer> = {
             message.resources = NodePodResources.decode(reader, reader.uint32());
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.imagePullPolicy = reader.string();
+            continue;
+          }
           case 24: {
             if (tag !== 194) {
               break;
@@ -806,6 +833,7 @@ export const NodePodContainer: MessageFns<NodePodContainer> = {
     message.resources = (object.resources !== undefined && object.resources !== null)
       ? NodePodResources.fromPartial(object.resources)
       : undefined;
+    message.imagePullPolicy = object.imagePullPolicy ?? "";
     message.restartPolicy = object.restartPolicy ?? "";
     return message;
   },
@@ -1471,7 +1499,7 @@ export const NodePodImageVolume: MessageFns<NodePodImageVolume> = {
 };
 
 function createBaseNodePodStatus(): NodePodStatus {
-  return { phase: "", reason: "" };
+  return { phase: "", reason: "", containerStatuses: [], initContainerStatuses: [] };
 }
 
 export const NodePodStatus: MessageFns<NodePodStatus> = {
@@ -1481,6 +1509,12 @@ export const NodePodStatus: MessageFns<NodePodStatus> = {
     }
     if (message.reason !== "") {
       writer.uint32(34).string(message.reason);
+    }
+    for (const v of message.containerStatuses) {
+      NodePodContainerStatus.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.initContainerStatuses) {
+      NodePodContainerStatus.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -1514,6 +1548,22 @@ export const NodePodStatus: MessageFns<NodePodStatus> = {
             message.reason = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.containerStatuses.push(NodePodContainerStatus.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.initContainerStatuses.push(NodePodContainerStatus.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1532,6 +1582,190 @@ export const NodePodStatus: MessageFns<NodePodStatus> = {
   fromPartial(object: DeepPartial<NodePodStatus>): NodePodStatus {
     const message = createBaseNodePodStatus();
     message.phase = object.phase ?? "";
+    message.reason = object.reason ?? "";
+    message.containerStatuses = object.containerStatuses?.map((e) => NodePodContainerStatus.fromPartial(e)) || [];
+    message.initContainerStatuses = object.initContainerStatuses?.map((e) => NodePodContainerStatus.fromPartial(e)) ||
+      [];
+    return message;
+  },
+};
+
+function createBaseNodePodContainerStatus(): NodePodContainerStatus {
+  return { name: "", state: undefined };
+}
+
+export const NodePodContainerStatus: MessageFns<NodePodContainerStatus> = {
+  encode(message: NodePodContainerStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.state !== undefined) {
+      NodePodContainerState.encode(message.state, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodContainerStatus {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodContainerStatus();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.state = NodePodContainerState.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodContainerStatus>): NodePodContainerStatus {
+    return NodePodContainerStatus.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodContainerStatus>): NodePodContainerStatus {
+    const message = createBaseNodePodContainerStatus();
+    message.name = object.name ?? "";
+    message.state = (object.state !== undefined && object.state !== null)
+      ? NodePodContainerState.fromPartial(object.state)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodePodContainerState(): NodePodContainerState {
+  return { waiting: undefined };
+}
+
+export const NodePodContainerState: MessageFns<NodePodContainerState> = {
+  encode(message: NodePodContainerState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.waiting !== undefined) {
+      NodePodWaiting.encode(message.waiting, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodContainerState {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodContainerState();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.waiting = NodePodWaiting.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodContainerState>): NodePodContainerState {
+    return NodePodContainerState.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodContainerState>): NodePodContainerState {
+    const message = createBaseNodePodContainerState();
+    message.waiting = (object.waiting !== undefined && object.waiting !== null)
+      ? NodePodWaiting.fromPartial(object.waiting)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodePodWaiting(): NodePodWaiting {
+  return { reason: "" };
+}
+
+export const NodePodWaiting: MessageFns<NodePodWaiting> = {
+  encode(message: NodePodWaiting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodWaiting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodWaiting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodWaiting>): NodePodWaiting {
+    return NodePodWaiting.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodWaiting>): NodePodWaiting {
+    const message = createBaseNodePodWaiting();
     message.reason = object.reason ?? "";
     return message;
   },

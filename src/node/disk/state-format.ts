@@ -30,6 +30,8 @@ export interface AgentState {
   readonly removed: readonly RemovedImage[];
   /** The rules in mode Enforce that govern the images; undefined = none were applied yet. */
   readonly inForce?: InForce | undefined;
+  /** What the images that pods wait for take on the disk, by reference, as far as a pull has shown it. */
+  readonly pullBytes?: ReadonlyMap<string, number>;
 }
 
 export const emptyState: AgentState = { images: new Map(), removed: [] };
@@ -49,7 +51,7 @@ const currentVersion = 1;
 export function parseState(text: string): ParsedState {
   const json = parseJson(text);
   if (!isObject(json)) return startOver('is not a JSON object');
-  const { version, images, removed, inForce } = json;
+  const { version, images, removed, inForce, pullBytes } = json;
   if (typeof version !== 'number' || !Number.isInteger(version))
     return startOver('version: must be an integer');
   if (version !== currentVersion)
@@ -57,7 +59,12 @@ export function parseState(text: string): ParsedState {
   try {
     // An unreadable one counts as missing: then a hold begins anew.
     const known = parseInForce(inForce);
-    const state = { images: readImages(images), removed: readRemoved(removed) };
+    const pulls = readPullBytes(pullBytes);
+    const state = {
+      images: readImages(images),
+      removed: readRemoved(removed),
+      ...(pulls.size > 0 && { pullBytes: pulls }),
+    };
     return { kind: 'read', state: known === undefined ? state : { ...state, inForce: known } };
   } catch (err) {
     return startOver(err instanceof Error ? err.message : String(err));
@@ -66,7 +73,7 @@ export function parseState(text: string): ParsedState {
 
 const startOver = (reason: string): ParsedState => ({ kind: 'startOver', reason });
 
-export function formatState({ images, removed, inForce }: AgentState): string {
+export function formatState({ images, removed, inForce, pullBytes = new Map() }: AgentState): string {
   const entries = [...images].map(([id, { firstDetectedMs, lastUsedMs }]) => [
     id,
     {
@@ -79,6 +86,7 @@ export function formatState({ images, removed, inForce }: AgentState): string {
     images: Object.fromEntries(entries) as unknown,
     removed: removed.map(({ digest, atMs, what }) => ({ digest, at: timeText(atMs), ...what })),
     inForce,
+    pullBytes: pullBytes.size === 0 ? undefined : Object.fromEntries(pullBytes),
   })}\n`;
 }
 
@@ -126,6 +134,14 @@ function readWhat({ name, reason, policy }: Readonly<Record<string, unknown>>): 
   if (typeof reason !== 'string' || typeof policy !== 'string') return undefined;
   return { name: typeof name === 'string' ? name : undefined, reason, policy };
 }
+
+/** What is unreadable counts as missing: the size is then unknown. */
+const readPullBytes = (raw: unknown): ReadonlyMap<string, number> =>
+  new Map(
+    Object.entries(isObject(raw) ? raw : {}).flatMap(([reference, bytes]) =>
+      typeof bytes === 'number' && bytes >= 0 ? [[reference, bytes] as const] : [],
+    ),
+  );
 
 function readTime(raw: unknown, path: string): number {
   const ms = typeof raw === 'string' ? parseRfc3339(raw) : undefined;

@@ -72,6 +72,7 @@ const container: MessageFields = {
   name: [1, 'string'],
   image: [2, 'string'],
   resources: [8, { message: { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] } }],
+  imagePullPolicy: [14, 'string'],
   restartPolicy: [24, 'string'],
 };
 

@@ -84,6 +84,7 @@ export class Node {
   /** What containerd keeps; undefined = the runtime is another one. */
   store: () => Promise<ContainerdStore | undefined> = () => Promise.resolve(undefined);
   /** Sets labels of a name; by default it has none that exists. */
+  isReceiving = false;
   labelImage: (name: string, labels: Labels) => Promise<boolean> = () => Promise.resolve(false);
   #manager: ImageGcManager;
 
@@ -199,7 +200,11 @@ export class Node {
       },
       disk: () =>
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
-      containerd: { read: () => this.store(), labelImage: (name, labels) => this.labelImage(name, labels) },
+      containerd: {
+        read: () => this.store(),
+        labelImage: (name, labels) => this.labelImage(name, labels),
+        isReceiving: () => Promise.resolve(this.isReceiving),
+      },
       pods: () => this.pods,
       wanted: () => Promise.resolve(this.wanted),
       governance: () => this.governance,

@@ -179,7 +179,12 @@ test('writes which bytes the images share, as its reader reads them', async () =
   const pause = { id: 's', snapshotter: 'overlayfs', snapshotKey: 's', image: 'sha256:a', labels: kind };
   const containers = [pause];
   const stored = { images: [name], snapshots: [], leases: [], containers, sandboxes: [], ingests: [] };
-  const blobs = [{ digest: 'blob', sizeBytes: 1, createdAtSeconds: 0, labels: {} }];
+  const source = { 'containerd.io/distribution.source.registry.test': 'big' };
+  const pulled = { sizeBytes: 1, createdAtSeconds: 0, labels: source };
+  const blobs = [
+    { digest: 'blob', sizeBytes: 1, createdAtSeconds: 0, labels: {} },
+    { ...pulled, digest: 'manifest', layers: [{ digest: 'layer', sizeBytes: 7 }] },
+  ];
   const store = new Map([
     ['k8s.io', { ...stored, blobs }],
     ['moby', { ...stored, blobs }],
@@ -188,23 +193,25 @@ test('writes which bytes the images share, as its reader reads them', async () =
   const files = await taken({
     containerd: { read: () => Promise.resolve(store), measure: () => Promise.resolve(new Map()) },
   });
-  const source = { name: 'node-1', pods: [], needsUsage: false };
+  const folder = { name: 'node-1', pods: [], needsUsage: false };
   const content = new Field('a.json', '', { imagespace: files['imagespace.json'] });
-  const { images, shares, ...marks } = imageSpace(store, runtime.images, new Date());
+  const { images, shares, pulls, ...marks } = imageSpace(store, runtime.images, new Date());
   expect(marks).toMatchObject({
     ownPins: new Map([['sha256:a', 'nodes']]),
     sandboxImages: new Set(['sha256:a']),
   });
   const { ownPins, sandboxImages } = marks;
   const written = shares.map((share) => ({ ...share, packedBytes: undefined }));
-  expect(nodeFolderIn(content, source).part.space).toEqual({
+  expect(pulls).toMatchObject([{ repositories: ['registry.test/big'], totalBytes: 7 }]);
+  expect(nodeFolderIn(content, folder).part.space).toEqual({
+    pulls,
     images,
     ownPins,
     sandboxImages,
     shares: written,
   });
   const wrong = new Field('a.json', '', { imagespace: { images: [], shares: [{ images: [0], bytes: 1 }] } });
-  expect(() => nodeFolderIn(wrong, source)).toThrow(/must be the place of one of 0 images, is 0/);
+  expect(() => nodeFolderIn(wrong, folder)).toThrow(/must be the place of one of 0 images, is 0/);
 });
 
 test('writes what containerd keeps for nobody, as its reader reads it', async () => {

@@ -51,6 +51,16 @@ const short = (signal: DiskSignal, part: NodePart = partWith(), rule: Partial<Im
   };
 };
 
+/** Half of the disk is free, 3500 bytes below 85 %; the pull needs 4000. */
+const pulling: NodePart = two({
+  disk: half,
+  pods: ['web-1', 'web-2'].map((name) => ({
+    ...boundPod(name, ['big:1']),
+    awaited: [{ image: 'big:1', reason: 'ContainerCreating' }],
+  })),
+  state: { ...two().state, pullBytes: new Map([['docker.io/library/big:1', 4000]]) },
+});
+
 const pinnedBy = (policy: string, pinned: boolean): NodePart =>
   partWith({
     images: [image('x', { pinned })],
@@ -83,6 +93,9 @@ const planned: Cases<
   Space: {
     'after one that is removed by age': governed(isOld, two({ images: [image('x'), smallImage] })),
     'for bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, availableBytes: 1000 } })),
+  },
+  PullHeadroom: {
+    'two pods wait for an image': { ...governed({ pullHeadroom: true }, pulling), ask: 'y' },
   },
   ...byDiskSignal((signal) => ({ 'for node pressure': short(signal) })),
   InUse: {
@@ -140,6 +153,7 @@ const planned: Cases<
   TargetMet: {
     'by images before it': governed({}, two()),
     'of node pressure, by images before it': short('nodefs.available', two()),
+    'of a pull, by images before it': governed({ pullHeadroom: true }, pulling),
   },
   Holding: {
     'new rules': governed(

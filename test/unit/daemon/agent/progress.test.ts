@@ -37,6 +37,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
       read: () => Promise.resolve(undefined),
       measure: () => Promise.resolve(new Map()),
       labelImage: () => Promise.resolve(false),
+      isReceiving: () => Promise.resolve(false),
       deleteLease: () => Promise.resolve(false),
       abort: () => Promise.resolve(false),
       collect: () => Promise.resolve(),

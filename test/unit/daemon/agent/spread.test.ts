@@ -16,7 +16,7 @@ function start(random: number, localStoragePeriodMs = 10_000) {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const told: Told[] = [];
-  const asks = { isUntold: false };
+  const asks = { isUntold: false, isPulling: false };
   const loops = new AgentLoops({
     config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs },
     ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined },
@@ -31,7 +31,8 @@ function start(random: number, localStoragePeriodMs = 10_000) {
   const own = { containers: pass('containers'), images: pass('images'), storage: pass('storage') };
   const others = { pressure: pass('pressure'), report: pass('report'), runtime: pass('runtime') };
   const passes = { ...own, ...others, usage: pass('usage'), leftovers: pass('leftovers') };
-  void loops.run({ ...passes, isReportAwaited: () => asks.isUntold }, stop.signal);
+  const isPulling = (): Promise<boolean> => Promise.resolve(asks.isPulling);
+  void loops.run({ ...passes, isPulling, isReportAwaited: () => asks.isUntold }, stop.signal);
   const times = (name: keyof Passes): readonly number[] =>
     told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
   const hear = (): void => loops.wakeAll(stop.signal);

@@ -108,6 +108,55 @@ describe('a pod of the node', () => {
     expect(codec.fromJson({ ...json, metadata: { ...metadata, ...over }, spec }).configHash).toBeUndefined();
   });
 
+  describe('waits for images', () => {
+    const spec = {
+      initContainers: [{ name: 'i', image: 'init:1' }],
+      containers: [
+        { name: 'c', image: 'main:1', imagePullPolicy: 'Always' },
+        { name: 'd', image: 'side:1', imagePullPolicy: 'Never' },
+      ],
+    };
+    const waits = (name: string, reason: string) => ({ name, state: { waiting: { reason, message: 'm' } } });
+    const runs = (name: string) => ({ name, state: { running: { startedAt: '2026-01-03T00:00:30Z' } } });
+
+    test.each([
+      ['before the kubelet has reported', undefined, undefined, ['init:1 ', 'main:1 ']],
+      [
+        'while they are pulled',
+        [waits('i', 'ErrImagePull')],
+        [waits('c', 'PodInitializing'), waits('d', 'PodInitializing')],
+        ['init:1 ErrImagePull', 'main:1 PodInitializing'],
+      ],
+      [
+        'in one container, beside one that runs',
+        [{ name: 'i', state: { terminated: { exitCode: 0 } } }],
+        [waits('c', 'ImagePullBackOff'), runs('d')],
+        ['main:1 ImagePullBackOff'],
+      ],
+      ['not after they have started', [runs('i')], [runs('c')], undefined],
+      [
+        'not for other reasons',
+        [waits('i', 'CrashLoopBackOff')],
+        [waits('c', 'InvalidImageName')],
+        undefined,
+      ],
+    ])('%s', (_, initContainerStatuses, containerStatuses, expected) => {
+      const pod = {
+        metadata,
+        spec,
+        status: { phase: 'Pending', initContainerStatuses, containerStatuses },
+      };
+      const waited = ({ awaited }: ReturnType<typeof codec.fromJson>) =>
+        awaited?.map(({ image, reason }) => `${image} ${reason}`);
+      expect(waited(codec.fromJson(pod))).toEqual(expected);
+      expect(waited(codec.fromProtobuf(protobuf(pod)))).toEqual(expected);
+    });
+
+    test('not after it has finished', () => {
+      expect(codec.fromJson({ metadata, spec, status: { phase: 'Failed' } }).awaited).toBeUndefined();
+    });
+  });
+
   test.each([
     { phase: 'Running', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
     { phase: 'Pending', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },

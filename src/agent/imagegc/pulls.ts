@@ -1,0 +1,201 @@
+import type { NodeGCReportStatusImagesPull } from '../../api/gen/nodegcreport.gen.ts';
+import { imageIndex } from '../../api/image-index.ts';
+import { normaliseReference, parseImageReference, repositoryOf } from '../../api/image-reference.ts';
+import type { StoredPull } from '../../api/image-space.ts';
+import type { NodePod } from '../../api/node-pod.ts';
+import { isFinished } from '../../api/pod-phase.ts';
+import { contentNode, imageNode, resourceNode, type Graph, type Node } from '../../containerd/graph.ts';
+import { kubernetesNamespace, type Blob, type ContainerdStore } from '../../containerd/store.ts';
+import { sum } from '../../runtime/sum.ts';
+import type { ImageGcFacts } from './facts.ts';
+import { distinctImages } from './uses.ts';
+
+/** An image that pods of the node wait for, and that the node does not have. Bytes: undefined = not known. */
+export interface PendingPull {
+  /** As in the spec of the first pod. */
+  readonly image: string;
+  /** `namespace/name`. */
+  readonly pods: readonly string[];
+  /** Why the container of the first pod waits; '' = the kubelet has not reported yet. */
+  readonly reason: string;
+  /** Packed layers that no other image has. */
+  readonly totalBytes: number | undefined;
+  /** Of these, what is on the disk; undefined = no pull is in progress. */
+  readonly receivedBytes: number | undefined;
+  /** What it still takes, packed and unpacked. */
+  readonly neededBytes: number | undefined;
+}
+
+/** Freeing: it fits once unused images are removed. Short: it does not, whatever the policy lets dustpan remove. */
+export type PullFit = 'Fits' | 'Freeing' | 'Short' | 'Unknown';
+
+export interface FittedPull extends PendingPull {
+  readonly fit: PullFit;
+  /** What is free for it; undefined = not known. */
+  readonly availableBytes: number | undefined;
+}
+
+/** As the report of the node has it. */
+export const reportedPull = ({ pods, reason, ...pull }: FittedPull): NodeGCReportStatusImagesPull => ({
+  ...pull,
+  pod: pods[0] ?? '',
+  pods: pods.length,
+  reason: reason === '' ? undefined : reason,
+});
+
+/** The pulls that containerd has begun in the namespace of the kubelet. It fetches the manifest of the platform of the node alone, which names all layers. */
+export function storedPulls(store: ContainerdStore, graph: Graph): readonly StoredPull[] {
+  const { images = [], blobs = [], leases = [], ingests = [] } = store.get(kubernetesNamespace) ?? {};
+  const ofImages = graph.reach(images.map(({ name }) => imageNode(name)));
+  const sizes = new Map(blobs.map(({ digest, sizeBytes }) => [digest, sizeBytes]));
+  const received = new Map(ingests.map((one) => [one.expectedDigest, one.receivedBytes]));
+  return blobs.flatMap((blob) => {
+    const { digest, layers } = blob;
+    const node = contentNode(digest);
+    if (layers === undefined || ofImages.has(node)) return [];
+    const own = [...new Map(layers.map((layer) => [layer.digest, layer])).values()].filter(
+      (layer) => !ofImages.has(contentNode(layer.digest)),
+    );
+    const leased = leases
+      .map(({ resources }) => resources.map(({ type, id }) => resourceNode(type, id)))
+      .filter((nodes) => nodes.includes(node));
+    const unpacked = new Set(leased.flat().filter((one) => isSnapshot(one) && !ofImages.has(one)));
+    return {
+      repositories: repositoriesOf(blob),
+      digests: [
+        digest,
+        ...blobs.filter(({ labels }) => Object.values(labels).includes(digest)).map((index) => index.digest),
+      ],
+      totalBytes: sum(own.map(({ sizeBytes }) => sizeBytes)),
+      receivedBytes: sum(own.map((layer) => sizes.get(layer.digest) ?? received.get(layer.digest) ?? 0)),
+      unpackedBytes: sum([...unpacked].map((one) => graph.bytes.get(one) ?? 0)),
+    };
+  });
+}
+
+const isSnapshot = (node: Node): boolean => node.startsWith('snapshot ');
+
+const source = 'containerd.io/distribution.source.';
+
+const repositoriesOf = ({ labels }: Blob): readonly string[] =>
+  Object.entries(labels).flatMap(([key, paths]) =>
+    key.startsWith(source)
+      ? paths.split(',').map((path) => repositoryOf({ domain: key.slice(source.length), path }))
+      : [],
+  );
+
+type PullFacts = Pick<ImageGcFacts, 'listed' | 'pods' | 'space' | 'pullBytes'>;
+
+/** The images that pods wait for, each once. */
+export function pendingPulls(facts: PullFacts): readonly PendingPull[] {
+  const { listed, pods = [], space } = facts;
+  const index = imageIndex(distinctImages(listed));
+  const waiting = pods
+    .filter((pod) => !isFinished(pod) && pod.deletionAtMs === undefined)
+    .flatMap((pod) => (pod.awaited ?? []).map((one) => ({ ...one, pod: nameOf(pod) })))
+    .filter(({ image }) => index.idsOf(image).length === 0);
+  const byReference = Map.groupBy(waiting, ({ image }) => normaliseReference(image));
+  const ratio = unpackedRatio(facts);
+  return [...byReference].flatMap(([reference, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const stored = storedPullOf(reference, [...byReference.keys()], space?.pulls ?? []);
+    const left = stored && ratio && leftBytes(stored, ratio);
+    return {
+      image: first.image,
+      pods: [...new Set([first, ...others].map(({ pod }) => pod))],
+      reason: first.reason,
+      totalBytes: stored?.totalBytes,
+      receivedBytes: stored?.receivedBytes,
+      neededBytes: left ?? facts.pullBytes?.get(reference),
+    };
+  });
+}
+
+const nameOf = ({ namespace, name }: NodePod): string => `${namespace}/${name}`;
+
+/** The pull of a reference. By its tag it is known only if no other pull, and no other reference, is of its repository. */
+function storedPullOf(
+  reference: string,
+  references: readonly string[],
+  pulls: readonly StoredPull[],
+): StoredPull | undefined {
+  const { digest, repository } = partsOf(reference);
+  if (digest !== undefined) return pulls.find(({ digests }) => digests.includes(digest));
+  const tags = references
+    .map(partsOf)
+    .filter((one) => one.digest === undefined && one.repository === repository);
+  const [only, ...others] = pulls.filter(({ repositories }) => repositories.includes(repository));
+  return tags.length === 1 && others.length === 0 ? only : undefined;
+}
+
+function partsOf(reference: string): { readonly digest: string | undefined; readonly repository: string } {
+  const parsed = parseImageReference(reference);
+  return { digest: parsed?.digest, repository: parsed === undefined ? '' : repositoryOf(parsed) };
+}
+
+const leftBytes = ({ totalBytes, receivedBytes, unpackedBytes }: StoredPull, ratio: number): number =>
+  Math.max(0, totalBytes - receivedBytes) + Math.max(0, Math.ceil(totalBytes * ratio) - unpackedBytes);
+
+/** How many bytes the layers of the images of the node have for each packed one, which the runtime reports: the median; undefined = no image shows it. */
+function unpackedRatio({ listed, space }: Pick<PullFacts, 'listed' | 'space'>): number | undefined {
+  const ratios = distinctImages(listed).flatMap(({ id, sizeBytes }) => {
+    const bytes = space?.images.get(id);
+    return bytes === undefined || sizeBytes <= 0
+      ? []
+      : [(bytes.unique + bytes.shared - bytes.packed) / sizeBytes];
+  });
+  return ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)];
+}
+
+/** Remembers what the whole of each pull takes: between two attempts the runtime knows nothing of it. Those that nothing waits for are forgotten. */
+export function observePullBytes(facts: PullFacts): ReadonlyMap<string, number> {
+  const ratio = unpackedRatio(facts) ?? 0;
+  return new Map(
+    pendingPulls(facts).flatMap(({ image, totalBytes }) => {
+      const reference = normaliseReference(image);
+      const whole = totalBytes === undefined || ratio === 0 ? undefined : Math.ceil(totalBytes * (1 + ratio));
+      const bytes = whole ?? facts.pullBytes?.get(reference);
+      return bytes === undefined ? [] : [[reference, bytes] as const];
+    }),
+  );
+}
+
+interface Room {
+  /** undefined = not known. */
+  readonly freeBytes: number | undefined;
+  /** What removals may add; undefined = not known. */
+  readonly freeableBytes: number | undefined;
+}
+
+/**
+ * Compares the pulls with the free space, those in progress first, then the smallest: one that cannot fit does not keep the others from it.
+ * `wantedBytes`: what removals have to add for those that fit then.
+ */
+export function fitPulls(
+  pulls: readonly PendingPull[],
+  { freeBytes, freeableBytes }: Room,
+): { readonly pulls: readonly FittedPull[]; readonly wantedBytes: number } {
+  let taken = 0;
+  const fitted = pulls.toSorted(byTurn).map((pull): FittedPull => {
+    const { neededBytes } = pull;
+    if (freeBytes === undefined) return { ...pull, fit: 'Unknown', availableBytes: undefined };
+    const availableBytes = Math.max(0, freeBytes - taken);
+    const fit = fitOf(neededBytes, freeBytes - taken, freeableBytes);
+    if (fit === 'Fits' || fit === 'Freeing') taken += neededBytes ?? 0;
+    return { ...pull, fit, availableBytes };
+  });
+  const isFreeing = fitted.some(({ fit }) => fit === 'Freeing');
+  return { pulls: fitted, wantedBytes: isFreeing ? taken - (freeBytes ?? 0) : 0 };
+}
+
+function fitOf(needed: number | undefined, free: number, freeable: number | undefined): PullFit {
+  if (needed === undefined) return 'Unknown';
+  if (needed <= free) return 'Fits';
+  if (freeable === undefined) return 'Unknown';
+  return needed <= free + freeable ? 'Freeing' : 'Short';
+}
+
+const byTurn = (a: PendingPull, b: PendingPull): number =>
+  Number(a.receivedBytes === undefined) - Number(b.receivedBytes === undefined) ||
+  (a.neededBytes ?? Infinity) - (b.neededBytes ?? Infinity) ||
+  (a.image < b.image ? -1 : 1);
