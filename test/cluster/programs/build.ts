@@ -75,9 +75,9 @@ async function buildInto(bin: string, programs: readonly Program[], work: Work):
   progress(`built ${names} of ${group} in ${seconds(start)} s`);
 }
 
-/** `go install` names a program after the last part of its path that is not a major version: `server` for etcd. */
+/** `go install` names a program after its file, or the last part of its path that is not a major version: `server` for etcd. */
 function builtName(path: string): string {
-  return basename(path.replace(/\/v\d+$/, ''));
+  return basename(path.replace(/\/v\d+$/, ''), '.go');
 }
 
 async function goInstall(into: string, programs: readonly Program[], work: Work): Promise<void> {

@@ -57,10 +57,13 @@ function versionRefusal(program: Program, path: string): string | undefined {
 
 const goModules = join(repositoryRoot(), 'test/cluster/go');
 
+const withKubernetes: ReadonlySet<Group> = new Set(['kubernetes', 'kubelet-quick', 'eviction-order']);
+
 /** The directory of a group's Go module. */
 export function moduleFolder(group: Group, env: NodeJS.ProcessEnv = process.env): string {
-  const isKubernetes = group === 'kubernetes' || group === 'kubelet-quick';
-  return isKubernetes ? kubernetesFolder(given(env, 'DUSTPAN_KUBERNETES')) : join(goModules, group);
+  return withKubernetes.has(group)
+    ? kubernetesFolder(given(env, 'DUSTPAN_KUBERNETES'))
+    : join(goModules, group);
 }
 
 /** `kubernetes` has the default version; `kubernetes-1.36` and the like have the older ones that DUSTPAN_KUBERNETES selects. */
@@ -113,10 +116,12 @@ function given(env: NodeJS.ProcessEnv, name: string): string | undefined {
 function cacheKey(group: Group, env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
   const folder = moduleFolder(group, env);
-  const ours = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(folder, file)));
+  const sources = group === 'eviction-order' ? join(goModules, group) : folder;
+  const ours = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.go'),
   );
-  for (const file of ['go.mod', 'go.sum', ...ours.sort()]) hash.update(readFileSync(join(folder, file)));
+  for (const file of ours.sort()) hash.update(readFileSync(join(sources, file)));
   hash.update(JSON.stringify(buildFlags(group, (module) => pinnedVersion(group, module, env))));
   const patches = patchesOf(group);
   if (patches.length > 0) hash.update(JSON.stringify(patches));

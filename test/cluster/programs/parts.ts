@@ -4,7 +4,7 @@ import type { Patch } from './patched-module.ts';
 /** The parts of a test bed. */
 export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'registry' | 'prometheus';
 
-/** Separate Go modules below test/cluster/go, as their dependencies conflict; kubelet-quick is built from kubernetes. */
+/** Separate Go modules below test/cluster/go, as their dependencies conflict; kubelet-quick and eviction-order are built with kubernetes. */
 export type Group =
   | 'etcd'
   | 'containerd'
@@ -13,6 +13,7 @@ export type Group =
   | 'busybox'
   | 'kubernetes'
   | 'kubelet-quick'
+  | 'eviction-order'
   | 'tools'
   | 'registry'
   | 'prometheus';
@@ -36,6 +37,13 @@ const quick: Program = {
   group: 'kubelet-quick',
   module: kubernetes.module,
   package: `${kubernetes.module}/cmd/kubelet`,
+};
+/** Ranks pods by functions of the kubelet that it does not export. */
+const evictionOrder: Program = {
+  name: 'eviction-order',
+  group: 'eviction-order',
+  module: kubernetes.module,
+  package: '../eviction-order/eviction-order.go',
 };
 const containerds = {
   containerd: 'github.com/containerd/containerd/v2',
@@ -80,7 +88,7 @@ const programs: Readonly<Record<Exclude<Part, 'ctd'>, readonly Program[]>> = {
   ],
   kcm: [program(kubernetes, 'kube-controller-manager', version)],
   sched: [program(kubernetes, 'kube-scheduler', version)],
-  kubelet: [program(kubernetes, 'kubelet', version), quick],
+  kubelet: [program(kubernetes, 'kubelet', version), quick, evictionOrder],
   // It does not know its version.
   registry: [program(distribution, 'registry')],
   // Other builds may lack Kubernetes discovery without notice: always our own build.
@@ -168,6 +176,7 @@ export function buildFlags(group: Group, pinned: (module: string) => string): Bu
     }
     case 'kubernetes':
     case 'kubelet-quick':
+    case 'eviction-order':
       return flags('', kubernetesVersion(pinned(kubernetes.module)));
     case 'tools':
       return flags('', [`${helm.module}/internal/version.version=${pinned(helm.module)}`]);
