@@ -8,3 +8,7 @@ export const isFresh = (atMs: number | undefined, now: Date): boolean =>
 /** Whether a time in a report is too far away: its agent may not run. A time that is not known is not stale. */
 export const isStale = (time: string | undefined, now: Date): boolean =>
   time !== undefined && !isFresh(Date.parse(time), now);
+
+/** A report waits up to 62 s, which spreads the load (docs/scale.md); images for their first pass, the next measurement and report: up to 140 s. */
+export const firstValues =
+  'Agents report about a minute after their start, and their images within three minutes.';

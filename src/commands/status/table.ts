@@ -1,4 +1,5 @@
 import { chart, isStarting } from '../../evaluation/installation/problems.ts';
+import { firstValues } from '../../api/report/fresh.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { counted, firstOf } from '../../gc/reasons/words.ts';
@@ -68,10 +69,7 @@ function verdictText(view: StatusView, now: Date): string {
       : [`no agents on nodes: ${noAgents}, so spec.nodes of policies has no effect`]),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem')] : []),
   ];
-  const starting = agents?.some((daemonSet) => isStarting(daemonSet, now))
-    ? ' Agents report within 60 s.'
-    : '';
-  return `${[headline(view, now), ...parts].join('; ')}.${starting}`;
+  return `${[headline(view, now), ...parts].join('; ')}.`;
 }
 
 function headline({ verdict, controllers, trouble }: StatusView, now: Date): string {
@@ -117,7 +115,7 @@ function totalLines(view: StatusView): readonly string[] {
       ? []
       : [
           nodes?.length === 0
-            ? 'No agent has reported.'
+            ? `No agent has reported.${view.agents?.length === 0 ? '' : ` ${firstValues}`}`
             : `${counted(totals.nodes, 'node')}: ${freedText(view)}`,
         ]),
   ];

@@ -1,3 +1,4 @@
+import { firstValues } from '../../api/report/fresh.ts';
 import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { sum } from '../../runtime/sum.ts';
 import { compactQuantityText, shortSizeText } from '../../runtime/text/size-text.ts';
@@ -170,9 +171,7 @@ const emptyText: Readonly<Record<TopView['kind'], string>> = {
   TopWorkloads: 'No pod of these workloads has used 64Mi, or half of a limit.',
   TopPods: 'No pods are listed.',
   TopVolumes: 'No volumes are listed.',
-  // After its first pass over the images, at the next measurement.
-  TopImages:
-    'No agent of these nodes has reported images. An agent reports them within three minutes of its start.',
+  TopImages: `No agent of these nodes has reported images. ${firstValues}`,
 };
 
 const otherNamespaces: Readonly<Partial<Record<TopView['kind'], string>>> = {

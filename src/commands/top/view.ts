@@ -1,5 +1,5 @@
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
-import { staleMinutes } from '../../api/report/fresh.ts';
+import { firstValues, staleMinutes } from '../../api/report/fresh.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { TopQuestion } from './command.ts';
 import { isYoung, workloadRows, type WorkloadRow } from './workloads.ts';
@@ -220,12 +220,10 @@ interface TopNote {
 }
 
 const messages = {
-  NoReport:
-    'There is no report: no agent runs, or none has reported yet. An agent reports within 60 s of its start.',
+  NoReport: `There is no report: no agent runs, or none has reported yet. ${firstValues}`,
   NodesUnknown: 'You may not list nodes: nodes without an agent are not shown.',
   NoAgent: 'No agent has reported, so the usage is unknown.',
-  NoUsage:
-    'The report has no usage: the agent has just started and measures within a minute, or has an older version.',
+  NoUsage: 'The report has no usage: the agent has just started, or has an older version.',
   Stale: `The values are older than ${staleMinutes} minutes: does the agent run, and is its clock right?`,
   NoMarks: 'The report has no high-water marks: the agent has an older version.',
   FewMarks:

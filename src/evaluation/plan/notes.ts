@@ -2,6 +2,7 @@ import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/uses.ts';
 import type { ImageSpace } from '../../api/image-space.ts';
 import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
+import { firstValues } from '../../api/report/fresh.ts';
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
 import { podReason } from '../../api/policy/ttl-rules.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
@@ -285,7 +286,7 @@ function reportNotes({ policies = [], parts, usage, reports, moreNodes }: PlanFa
   const isSilent = usage?.length === 0 && parts.length === 0;
   if (isSilent && policies.some(({ nodes }) => nodes !== undefined))
     return [
-      'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; if agents should run, dustpan status shows why one does not.',
+      `No node has reported yet, so the removals on nodes are not known. ${firstValues} If agents should run, dustpan status shows why one does not.`,
     ];
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
