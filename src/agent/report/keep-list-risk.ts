@@ -33,21 +33,34 @@ function find(facts: ReportFacts, before: string | undefined): Finding {
     return { status: 'False', reason: 'NoKeepList', message: 'No policy keeps images on this node' };
   const kept = facts.images?.kept;
   const disk = facts.imageDisk ?? facts.images?.disk;
-  const unpinned = unpinnedText(facts, policy);
+  const pending = pendingText(facts, policy);
+  const unpinned = pending ?? unpinnedText(facts, policy);
   if (unpinned === undefined) {
     const message = 'The kubelet keeps every image that the policy keeps: the runtime shows it as pinned';
     return { status: 'False', reason: 'Pinned', message };
   }
   const risk = thresholdRisk(policy) ?? keptRisk(policy, kept, disk) ?? diskRisk(facts, disk, before);
   if (risk === undefined) return noRisk(kept, disk);
+  if (pending !== undefined)
+    return { status: 'Unknown', reason: 'Undecided', message: `${pending}. If not: ${risk.message}` };
   return { status: 'True', reason: risk.reason, message: `${risk.message}. ${unpinned}` };
 }
 
-/** Why the kubelet may remove an image that the policy keeps; undefined = it may not: all are pinned. */
-function unpinnedText({ governance, images }: ReportFacts, { only }: ImageGcPolicy): string | undefined {
-  if (only.length > 0) return 'Images that only `only` protects are not pinned';
+/** Why only the next pass shows whether all images are pinned; undefined = this is known. */
+function pendingText({ governance, images }: ReportFacts, { only }: ImageGcPolicy): string | undefined {
+  if (only.length > 0) return undefined;
   if (images === undefined || !isOfPolicy(images, governance))
     return 'No pass under this policy has shown yet whether the images are pinned';
+  // It is the last of the reasons: no image has another.
+  return images.pins.unbound[0]?.reason === 'NotYet'
+    ? 'The last pass has pinned the images, and the next one shows whether the runtime knows the pins'
+    : undefined;
+}
+
+/** Why the kubelet may remove an image that the policy keeps; undefined = it may not: all are pinned. */
+function unpinnedText({ images }: ReportFacts, { only }: ImageGcPolicy): string | undefined {
+  if (only.length > 0) return 'Images that only `only` protects are not pinned';
+  if (images === undefined) return undefined;
   const { bound, unbound } = images.pins;
   const [worst] = unbound;
   if (worst !== undefined)

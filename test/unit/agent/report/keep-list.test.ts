@@ -7,8 +7,18 @@ import { now } from '../../../builders.ts';
 import { noPins } from '../imagegc/builders.ts';
 import { disk, facts, gib, governed, images } from './builders.ts';
 
+const { policy } = governed();
+const unmatched = {
+  policy: { uid: policy.uid, generation: policy.generation },
+  ...{ keep: [], only: [], maximumAgeByImage: [] },
+};
+/** Of a pass under the policy. */
+const passImages = (over: Partial<ImageInventory>) => images({ unmatched, ...over });
+
 const keepListAtRisk = (over: Partial<ReportFacts>, before?: NodeGCReportStatus) =>
-  planReport(facts(over), before, now).conditions?.find(({ type }) => type === 'KeepListAtRisk');
+  planReport(facts({ images: passImages({}), ...over }), before, now).conditions?.find(
+    ({ type }) => type === 'KeepListAtRisk',
+  );
 const stateOf = (over: Partial<ReportFacts>, before?: NodeGCReportStatus): string => {
   const found = keepListAtRisk(over, before);
   return `${found?.status} ${found?.reason}`;
@@ -17,7 +27,7 @@ const stateOf = (over: Partial<ReportFacts>, before?: NodeGCReportStatus): strin
 const [ahead, near] = ['False AheadOfKubelet', 'True DiskNearSignal'];
 const [noList, tooHigh] = ['False NoKeepList', 'True ThresholdTooHigh'];
 const undecided = 'Unknown Undecided';
-const kept = (bytes: number) => ({ images: images({ kept: { count: 9, bytes } }) });
+const kept = (bytes: number) => ({ images: passImages({ kept: { count: 9, bytes } }) });
 /** Images have a file system of their own, of the same size. */
 const dedicated = (nodeDisk: ReturnType<typeof disk>) => ({ ...nodeDisk, device: 2 });
 
@@ -42,7 +52,7 @@ test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
   ['image inodes near their signal', { imageDisk: onInodes(69) }, near],
   [
     'inodes known only from the last pass',
-    { imageDisk: undefined, images: images({ disk: onInodes(69) }) },
+    { imageDisk: undefined, images: passImages({ disk: onInodes(69) }) },
     near,
   ],
   [
@@ -67,20 +77,15 @@ test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
 });
 
 test('a disk that was near stays at risk until it is twice as far away', () => {
-  const before = planReport(facts({ imageDisk: disk(84) }), undefined, now);
+  const before = planReport(facts({ images: passImages({}), imageDisk: disk(84) }), undefined, now);
   expect(stateOf({ imageDisk: disk(82) }, before)).toBe(near);
   expect(stateOf({ imageDisk: disk(81) }, before)).toBe(ahead);
 });
 
 describe('images that are pinned', () => {
-  const { policy } = governed();
-  const unmatched = {
-    policy: { uid: policy.uid, generation: policy.generation },
-    ...{ keep: [], only: [], maximumAgeByImage: [] },
-  };
   const pinned = (pins: Partial<PinState>, over: Partial<ImageInventory> = {}): Partial<ReportFacts> => ({
     governance: governed({ kubeletHighThresholdPercent: 85 }),
-    images: images({ pins: { ...noPins, ...pins }, unmatched, ...over }),
+    images: passImages({ pins: { ...noPins, ...pins }, ...over }),
   });
   const unbound = (reason: UnpinnedReason, count = 1) => ({ reason, count, bytes: gib });
 
@@ -94,8 +99,15 @@ describe('images that are pinned', () => {
         { bound: 2 },
         { unmatched: { ...unmatched, policy: { uid: unmatched.policy.uid, generation: 99 } } },
       ),
+      undecided,
+    ],
+    ['the last pass has pinned them', pinned({ bound: 1, unbound: [unbound('NotYet')] }), undecided],
+    [
+      'the last pass has pinned one, and cannot pin another',
+      pinned({ unbound: [unbound('Limit'), unbound('NotYet')] }),
       tooHigh,
     ],
+    ['images not known', { ...pinned({}), images: undefined }, undecided],
     [
       'only `only` protects others',
       { ...pinned({ bound: 2 }), governance: governed({ only: ['ci/*'], kubeletHighThresholdPercent: 85 }) },
