@@ -133,8 +133,8 @@ function ageMarks({ totals: { podsStaleSince: time }, trouble }: StatusView): st
 function freedText({ totals, nodes }: StatusView): string {
   const { reclaimableBytes, reclaimedBytes, reclaimedSince } = totals;
   if (nodes === null && reclaimableBytes === 0)
-    return 'what can be freed is not known, as their reports may not be read';
-  return `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
+    return 'what is due for removal is not known, as their reports may not be read';
+  return `${shortSizeText(reclaimableBytes)} due for removal, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
 }
 
 /** The pods that are due and held; before the first pass they are not known, and not 0. */

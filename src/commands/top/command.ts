@@ -8,7 +8,18 @@ import type { Load, System } from '../../process/system.ts';
 import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 import { sortValues } from './rows.ts';
 
-const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. For disk: TOTAL and ACTIVE count images, containers or volumes, SIZE is the sum of the nodes, without those whose values are unknown or stale; RECLAIMABLE is what nothing protects and the agents collect; "-" has no meaning for a kind. For the others: UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a node has no agent, a part of its pods is not measured, or its report lists only the largest 20 pods, 64 namespaces and 64 images, and the fullest 20 volumes; for workloads: NOW adds up all pods, HIGHEST is what one pod used at most in the last 7 days (WATCHED says for how long somebody has looked), which a limit must fit; listed are those with 64Mi, or half of a limit; Deployments and CronJobs are derived from the names of ReplicaSets and Jobs; for pods: EVICTION is the place in which the kubelet would evict a pod now if the disk of volumes and logs were full, and why; for volumes: emptyDirs on disk, and the claims (PVCs) that the kubelet measures, so no block volumes, no hostPath, and not those of each driver; OF is the capacity of a claim or the sizeLimit, and claims are no local storage; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
+const about = `Shows what uses the disks of the nodes, and when they will be full. Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too.
+
+"-" is unknown, or has no meaning there; "≥" is a lower bound; "!" marks values older than 15 minutes. Lines above the table name what is unknown.
+
+- FULL IN: when the disk is full at the present growth; "-" also: no growth, or later than in a week.
+- AFTER GC: the same if everything collectable is removed by then.
+- RECLAIMABLE: what nothing protects and the agents collect.
+- NOW, HIGHEST: all pods of a workload; one of its pods at most in the last 7 days. Only workloads with 64Mi, or half of a limit, are listed.
+- EVICTION: the place in which the kubelet would evict the pod if the disk of volumes and logs were full, and why.
+- OF: the capacity of the disk or of the claim, or the sizeLimit of the emptyDir.
+- Sizes of images are those of the runtime, which counts a shared layer in each image.
+- Volumes are emptyDirs on disk and the claims that the kubelet measures: no block volumes, no hostPath.
 
 Examples:
   # what fills the disks of the cluster, and how much of it can be reclaimed

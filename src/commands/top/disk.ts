@@ -101,7 +101,13 @@ function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
   const bytes = sizesOf((disk) => sumIfKnown(sizes.map((field) => disk[field])));
   const reclaimable = collectable && sizesOf((disk) => disk.collectable?.[collectable]);
   const countOf = (read: Kind['total']) =>
-    read && nodes.map(({ counts }) => (counts === undefined ? undefined : read(counts)));
+    read &&
+    nodes.map(({ counts, usage }) => {
+      const count = counts && read(counts);
+      // A pass that has found nothing yet counts 0, and nothing is measured.
+      const isMeasured = usage?.fileSystems?.some((disk) => sizes.some((size) => disk[size] !== undefined));
+      return count === 0 && isMeasured !== true ? undefined : count;
+    });
   const [totals, actives] = [countOf(total), countOf(active)];
   return {
     name,

@@ -255,8 +255,10 @@ const diskLayout: readonly TopColumn<DiskLine>[] = [
     boundText(row.activeLowerBound, knownText(diskKinds[row.name].active, row.active, String)),
   ),
   number('SIZE', ({ row }) => boundText(row.lowerBound, knownText(row, row.bytes, compactQuantityText))),
-  number('RECLAIMABLE', ({ row: { name, bytes, reclaimableBytes, reclaimableLowerBound } }) => {
-    const text = (known: number): string => shareText(known, bytes);
+  number('RECLAIMABLE', ({ row: { name, bytes, lowerBound, reclaimableBytes, reclaimableLowerBound } }) => {
+    // Lower bounds have no share of each other.
+    const whole = lowerBound || reclaimableLowerBound ? undefined : bytes;
+    const text = (known: number): string => shareText(known, whole);
     return boundText(reclaimableLowerBound, knownText(diskKinds[name].collectable, reclaimableBytes, text));
   }),
 ];

@@ -50,3 +50,13 @@ test('numbers of objects, and what can be reclaimed, lack nodes of which they ar
   expect(diskSummary([one])).toMatchObject({ reclaimableBytes: 5, reclaimableLowerBound: false });
   expect(diskSummary(all)).toMatchObject({ reclaimableBytes: 5, reclaimableLowerBound: true });
 });
+
+test('while the size of a kind is unknown, a number of 0 is unknown, too', () => {
+  const early = {
+    ...node(disk('nodefs', { logsBytes: 0 })),
+    counts: { ...counts, images: 0, imagesInUse: 0 },
+  };
+  expect(rowOf('images', [early])).toMatchObject({ total: undefined, active: undefined, bytes: undefined });
+  const later = { ...early, ...node(disk('nodefs', { checkpointsBytes: 0 })), counts: early.counts };
+  expect(rowOf('checkpoints', [later])).toMatchObject({ total: 0, totalLowerBound: false, bytes: 0 });
+});
