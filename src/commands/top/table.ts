@@ -256,10 +256,9 @@ const diskLayout: readonly TopColumn<DiskLine>[] = [
   ),
   number('SIZE', ({ row }) => boundText(row.lowerBound, knownText(row, row.bytes, compactQuantityText))),
   number('RECLAIMABLE', ({ row: { name, bytes, lowerBound, reclaimableBytes, reclaimableLowerBound } }) => {
-    // Lower bounds have no share of each other.
-    const whole = lowerBound || reclaimableLowerBound ? undefined : bytes;
-    const text = (known: number): string => shareText(known, whole);
-    return boundText(reclaimableLowerBound, knownText(diskKinds[name].collectable, reclaimableBytes, text));
+    const whole = lowerBound || reclaimableLowerBound ? undefined : bytes; // lower bounds have no share of each other
+    const text = knownText(diskKinds[name].collectable, reclaimableBytes, (known) => shareText(known, whole));
+    return boundText(reclaimableLowerBound, text);
   }),
 ];
 
