@@ -94,7 +94,9 @@ export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]):
 
 /** The rights that an agent needs. */
 export const agentRights: readonly Right[] = [
-  ...reading(['gcpolicies', 'pods', 'nodes']),
+  right('list', 'gcpolicies'),
+  right('list', 'nodes'),
+  ...reading(['pods']),
   right('get', 'pods'),
   right('create', 'nodegcreports'),
   right('patch', 'nodegcreports', 'status'),

@@ -111,6 +111,7 @@ class Agent {
       log,
       metrics: metrics.reflector,
       nodeName: config.nodeName,
+      containerGcPeriodMs: config.containerGcPeriodMs,
       onNews: () => this.#loops.wakeAll(stop),
     });
     metrics.caches(this.#caches.all);

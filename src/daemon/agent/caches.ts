@@ -4,17 +4,26 @@ import { PolicySet, type RankedPolicies } from '../../api/policy/policy-set.ts';
 import { nodePodsResource, type NodePodFacts } from '../../kube/cache/node-pods.ts';
 import type { Identified, NodeFacts, RawFacts } from '../../kube/cache/objects.ts';
 import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
-import { nodesResource, policiesResource, type Resource } from '../../kube/cache/resources.ts';
+import { nodesResource, policiesResource } from '../../kube/cache/resources.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 
-interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
+interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange' | 'pollMs'> {
   readonly nodeName: string;
+  readonly containerGcPeriodMs: number;
   /** Called when all caches are synced, for the first time or again, and when policies or the node's policy changed. */
   readonly onNews: () => void;
 }
 
-/** The three watches of the agent: all policies, its own node, and the pods bound to it. */
+/** The longest mean pause between two polls. */
+const longestPollMs = 5 * 60_000;
+/** The labels of a node change less often than policies. */
+const nodePollPeriods = 5;
+
+/**
+ * All policies, the agent's own node, and the pods bound to it. Only pods are watched: the watches of thousands of agents cost the API server
+ * gigabytes, and the watch of policies would send each write of a status to each agent.
+ */
 export class AgentCaches {
   readonly #deps: AgentCachesDeps;
   readonly #policySet = new PolicySet();
@@ -29,15 +38,24 @@ export class AgentCaches {
 
   constructor(deps: AgentCachesDeps) {
     this.#deps = deps;
-    const { nodeName, onNews } = deps;
-    // One node, its pods, and a few policies: lists that the API server serves to every agent from memory.
-    const watched = <T extends Identified>(resource: Resource<T>, onChange: () => void): Reflector<T> =>
-      new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });
-    this.#policies = watched(policiesResource(), () =>
-      this.#update(this.#policySet.update([...this.#policies.items.values()].map(({ object }) => object))),
-    );
-    this.#nodes = watched(nodesResource({ name: nodeName }), () => this.#update(false));
-    this.#pods = watched(nodePodsResource(nodeName), () => this.#update(false));
+    const { nodeName, containerGcPeriodMs, onNews } = deps;
+    const pollMs = (periods: number): number => Math.min(periods * containerGcPeriodMs, longestPollMs);
+    this.#policies = new Reflector({
+      ...deps,
+      resource: policiesResource(),
+      pollMs: pollMs(1),
+      onChange: () =>
+        this.#update(this.#policySet.update([...this.#policies.items.values()].map(({ object }) => object))),
+    });
+    const onChange = (): void => this.#update(false);
+    this.#nodes = new Reflector({
+      ...deps,
+      resource: nodesResource({ name: nodeName }),
+      pollMs: pollMs(nodePollPeriods),
+      onChange,
+    });
+    // One page: a list without a limit, which the API server serves to every agent from memory.
+    this.#pods = new Reflector({ ...deps, resource: nodePodsResource(nodeName), pageSize: 'all', onChange });
     this.all = [this.#policies, this.#nodes, this.#pods];
     this.#ready = new Edge(() => this.all.every(({ synced }) => synced), onNews);
   }
@@ -49,12 +67,12 @@ export class AgentCaches {
     return [this.#policies.check('gcpolicies'), this.#nodes.check('node', missing), this.#pods.check('pods')];
   }
 
-  /** The policy that governs the node now; NodeUnknown while a watch does not work or the node does not exist. */
+  /** The policy that governs the node now; NodeUnknown while a cache is not current or the node does not exist. */
   governance(): NodeGovernance {
     return governNode(this.policies(), this.node());
   }
 
-  /** All policies; undefined while their watch does not work. */
+  /** All policies; undefined while they cannot be listed. */
   policies(): RankedPolicies | undefined {
     return this.#policies.synced ? this.#policySet.ranked : undefined;
   }
@@ -64,12 +82,12 @@ export class AgentCaches {
     return this.#pods.synced ? [...this.#pods.items.values()] : undefined;
   }
 
-  /** undefined while the watch does not work or the node does not exist. */
+  /** undefined while it cannot be listed or does not exist. */
   node(): NodeFacts | undefined {
     return this.#nodes.synced ? this.lastNode() : undefined;
   }
 
-  /** The Node as last listed, also while the watch does not work; undefined = no list is complete, or it does not exist. */
+  /** The Node as last listed, also while it cannot be listed; undefined = no list is complete, or it does not exist. */
   lastNode(): NodeFacts | undefined {
     return [...this.#nodes.items.values()].find(({ name }) => name === this.#deps.nodeName);
   }
@@ -81,7 +99,7 @@ export class AgentCaches {
 
   #update(isNews: boolean): void {
     this.#ready.check();
-    // A watch that stops working is no change of the policy.
+    // A list that fails is no change of the policy.
     const isKnown = this.#policies.synced && this.#nodes.synced;
     if ((isKnown && this.#logChange()) || isNews) this.#deps.onNews();
   }

@@ -13,12 +13,16 @@ export interface Source<T> {
   readonly resource: Resource<T>;
   /** Objects of one page of a list. `all`: one page for everything, for small collections. */
   readonly pageSize?: number | 'all';
+  /** The mean pause between two lists from the memory of the API server, which replace the watch. */
+  readonly pollMs?: number;
 }
 
 /** Value of client-go. */
 const defaultPageSize = 500;
 /** The API server also ends a list after a minute. */
 const pageTimeoutMs = 60_000;
+/** A list from memory takes milliseconds. With the pause before it, a silent connection is noticed within two minutes. */
+const polledTimeoutMs = 30_000;
 const pageRetries = 4;
 /** Random, as in client-go, so that watches that began together do not end together. */
 const watchSeconds = { atLeast: 300, spread: 301 };
@@ -128,15 +132,18 @@ export async function readAll<T>(
 }
 
 async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal): Promise<Page<T>> {
-  const { resource, transport, clock, pageSize = defaultPageSize } = source;
-  const limit = pageSize === 'all' ? {} : { limit: String(pageSize) };
+  const { resource, transport, clock, pageSize = defaultPageSize, pollMs } = source;
+  const [limit, timeoutMs] =
+    pollMs === undefined
+      ? [pageSize === 'all' ? {} : { limit: String(pageSize) }, pageTimeoutMs]
+      : [{ resourceVersion: '0' }, polledTimeoutMs];
   // The caller retries the first page. Later ones are retried here, so that the pages before them are not lost.
   const page =
     token === ''
       ? request(resource, limit)
       : { ...request(resource, { ...limit, continue: token }), retries: pageRetries };
-  const late = (): Error => new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`);
-  const deadline = deadlineAfter(clock, pageTimeoutMs, late, signal);
+  const late = (): Error => new Error(`no page of ${resource.name} within ${timeoutMs / 1000} s`);
+  const deadline = deadlineAfter(clock, timeoutMs, late, signal);
   try {
     return await decodeList(transport.stream(page, deadline.signal), resource.codec);
   } finally {

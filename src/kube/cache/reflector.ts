@@ -12,11 +12,11 @@ import type { Identified } from './objects.ts';
 import { ApiError, isExpired, isThrottled } from '../http/transport.ts';
 import { staleAfterMs, type Cache, type StaleCache } from './staleness.ts';
 
-/** A local copy of one resource, kept current by list and watch. */
+/** A local copy of one resource, kept current by list and watch, or by lists alone. */
 export interface Store<T> {
   /** All known objects by UID. A changed object is a new value. The map itself changes: read it synchronously. */
   readonly items: ReadonlyMap<string, T>;
-  /** The list is complete and its watch works: nothing is decided from another state. */
+  /** The list is complete and its watch works, or the last list of a poll succeeded: nothing is decided from another state. */
   readonly synced: boolean;
   /** The first list is under way: none has been complete, and none has failed. Only where that can be. */
   readonly isStarting?: boolean;
@@ -43,6 +43,8 @@ interface ReflectorMetrics {
 
 /** A shorter watch without events counts as a failure. */
 const tooShortMs = 1000;
+/** The part of the mean pause between two polls by which the shortest and the longest differ. */
+const pollSpread = 0.5;
 
 /** Keeps a Store current through all faults. It ends only with its signal, and never shows a part of a list. */
 export class Reflector<T extends Identified> implements Store<T>, Cache {
@@ -162,12 +164,20 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {
+    const { pollMs } = this.#deps;
     try {
-      const resumeAt = this.#resumeAt ?? (await this.#list(signal));
-      await this.#watch(resumeAt, signal);
+      if (pollMs === undefined) await this.#watch(this.#resumeAt ?? (await this.#list(signal)), signal);
+      else await this.#poll(pollMs, signal);
     } catch (err) {
       if (!signal.aborted) await this.#recover(err, signal);
     }
+  }
+
+  /** Random, so that processes that started together do not list together. */
+  async #poll(pollMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#deps;
+    await this.#list(signal);
+    await clock.sleep(pollMs * (1 + (random() - 0.5) * pollSpread), signal);
   }
 
   /** Returns the resourceVersion at which the watch begins. */

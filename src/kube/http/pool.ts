@@ -3,8 +3,8 @@ import * as https from 'node:https';
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
 import type { Endpoint, TlsMaterial } from './endpoint.ts';
 
-/** Idle connections are closed after this time; Go's HTTP server closes them after about 90 s. */
-const idleMs = 60_000;
+/** Idle connections are closed after this time, which is longer than a pause between two polls; Go's HTTP server closes them after about 90 s. */
+const idleMs = 80_000;
 
 /** Keep-alive connections to one endpoint. When its TLS material changes, new requests get new connections. */
 export class ConnectionPool {

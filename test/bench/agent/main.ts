@@ -73,8 +73,8 @@ function rows({ agent, kubelet, requests }: Rest, peakMiB: number): string[][] {
     }),
     row('other requests', others.map(([name, count]) => `${count} × ${name}`).join(', ') || 'none', {
       budget: budget(
-        'watches only',
-        others.every(([name]) => name.startsWith('watch ')),
+        'its polls, and the watch of pods',
+        others.every(([name]) => ['list gcpolicies', 'list nodes', 'watch pods'].includes(name)),
       ),
     }),
   ];

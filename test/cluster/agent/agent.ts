@@ -61,12 +61,12 @@ export const agentUser: User = {
   groups: serviceAccountGroups,
   rules: [
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
+    { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
     { apiGroups: [''], resources: ['nodes/stats', 'nodes/configz'], verbs: ['get'] },
     // With the Helm value agent.orphans.podDirectories.
     { apiGroups: ['storage.k8s.io'], resources: ['volumeattachments'], verbs: ['get'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies'], verbs: ['list', 'watch'] },
+    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies'], verbs: ['list'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['nodegcreports'], verbs: ['get', 'create'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['nodegcreports/status'], verbs: ['patch'] },
   ],

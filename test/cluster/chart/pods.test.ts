@@ -21,10 +21,10 @@ const controllerRights = [
 ];
 const agentRights = [
   'events create,patch',
-  'gcpolicies list,watch',
+  'gcpolicies list',
   'nodegcreports get,create',
   'nodegcreports/status patch',
-  'nodes list,watch',
+  'nodes list',
   'nodes/configz get',
   'nodes/stats get',
   'pods get,list,watch',
