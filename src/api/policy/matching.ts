@@ -242,6 +242,10 @@ export const hasStorageRule = (policies: readonly AnyPolicy[] = []): boolean =>
 export const hasPressureRule = (policies: readonly AnyPolicy[] = []): boolean =>
   someNodesRules(policies, (rules) => rules.nodePressure !== undefined);
 
+/** Whether any valid policy keeps the images that workloads want. */
+export const pinsWanted = (policies: readonly AnyPolicy[]): boolean =>
+  someNodesRules(policies, (rules) => rules.imageGC?.pinWanted === true);
+
 /** Whether any valid policy has budgets of namespaces. */
 export const hasNamespaceBudgets = (policies: readonly AnyPolicy[]): boolean =>
   someNodesRules(policies, (rules) => rules.namespaceBudgets.length > 0);

@@ -1,5 +1,5 @@
 import { isInvalid, type InvalidPolicy, type Policy } from './policy.ts';
-import { hasNamespaceBudgets, neededOwners, needsUsageOf } from './matching.ts';
+import { hasNamespaceBudgets, neededOwners, needsUsageOf, pinsWanted } from './matching.ts';
 
 /** A right in the API server, in the words of RBAC. */
 export interface Right {
@@ -29,7 +29,11 @@ const groups: Readonly<Record<string, string>> = {
   gcpolicies: 'gc.dustpan.dev',
   nodegcreports: 'gc.dustpan.dev',
   jobs: 'batch',
+  cronjobs: 'batch',
   replicasets: 'apps',
+  deployments: 'apps',
+  statefulsets: 'apps',
+  daemonsets: 'apps',
 };
 
 /** By resource; an installation may do without what they permit. */
@@ -75,6 +79,7 @@ export function rightsOf(policy: Policy): readonly Right[] {
     right('patch', 'gcpolicies', 'status'),
     ...(mode === 'Enforce' && pods !== undefined ? deleting : []),
     ...(mode === 'Enforce' && evicts ? evicting : []),
+    ...(pinsWanted([policy]) ? listingWorkloads : []),
   ];
 }
 
@@ -84,6 +89,11 @@ const reading = (resources: readonly string[]): readonly Right[] =>
 const verifying = [right('get', 'nodes'), right('get', 'namespaces')];
 const deleting = [...verifying, right('patch', 'pods', 'status'), right('delete', 'pods')];
 const evicting = [...verifying, right('get', 'pods'), right('create', 'pods', 'eviction')];
+
+/** Two of the kinds may also be needed, and granted, for the owners of pods. */
+const listingWorkloads = [
+  ...['daemonsets', 'cronjobs', 'jobs', 'deployments', 'statefulsets', 'replicasets'],
+].map((resource): Right => ({ ...right('list', resource), values: ['rbac.wantedImages'] }));
 
 /** The rights that the controller needs under these policies, and without any. */
 export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] {

@@ -135,9 +135,10 @@ export class PolicyStatusController {
     if (isInvalid(policy)) return { missingRights: [], unknownRights: [], staleCaches: [] };
     const { staleCaches, rights } = this.#deps;
     const [resources, needed] = [resourcesOf(policy), rightsOf(policy)];
-    const texts = needed.map(rightText);
+    const missing = rights.missing.map(rightText);
     return {
-      missingRights: rights.missing.filter((right) => texts.includes(rightText(right))),
+      // Another policy may need the same right, which another value of the chart grants for that.
+      missingRights: needed.filter((right) => missing.includes(rightText(right))),
       unknownRights: needed.filter((right) => !rights.isKnown(right)),
       staleCaches: staleCaches().filter(({ resource }) => resources.includes(resource)),
     };

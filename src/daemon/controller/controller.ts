@@ -76,6 +76,8 @@ const statusPeriodMs = 10_000;
 const evictionPeriodMs = 10_000;
 /** An agent reports a change of the usage at most once a minute. */
 const budgetsPeriodMs = 30_000;
+/** Six lists of workloads, of which a large cluster has many. */
+const wantedImagesPeriodMs = 5 * 60_000;
 const rightsPeriodMs = 30_000;
 const lastStatusMs = 3_000;
 
@@ -83,7 +85,13 @@ const lastStatusMs = 3_000;
 class Controller {
   readonly #base: Base;
   readonly #policySet = new PolicySet();
-  readonly #wakes = { podgc: new Wake(), eviction: new Wake(), budgets: new Wake(), rights: new Wake() };
+  readonly #wakes = {
+    podgc: new Wake(),
+    eviction: new Wake(),
+    budgets: new Wake(),
+    rights: new Wake(),
+    wanted: new Wake(),
+  };
   readonly #recorder: EventRecorder;
   readonly #caches: Caches;
   readonly #rights: OwnRights;
@@ -106,6 +114,7 @@ class Controller {
       onChange: (missing) => {
         metrics.missingRights(missing);
         this.#caches.retryExcept(missing);
+        this.#wakes.wanted.trigger();
       },
       log: log.named('rights'),
     });
@@ -145,7 +154,7 @@ class Controller {
 
   #makeCaches(): Caches {
     const { cluster, metrics, log } = this.#base;
-    const { podgc, eviction, budgets, rights } = this.#wakes;
+    const { podgc, eviction, budgets, rights, wanted } = this.#wakes;
     return controllerCaches({
       transport: cluster.transport,
       clock,
@@ -159,7 +168,7 @@ class Controller {
       },
       onPolicy: ({ type, name }) => {
         log.info({ policy: name, change: type }, 'policies changed');
-        for (const wake of [podgc, budgets, rights]) wake.trigger();
+        for (const wake of [podgc, budgets, rights, wanted]) wake.trigger();
       },
       onReports: () => budgets.trigger(),
       onEvictionRequests: () => eviction.trigger(),
@@ -180,7 +189,7 @@ class Controller {
 
   /** The loops of the leader, until the signal aborts. */
   async #lead(signal: AbortSignal): Promise<void> {
-    const { podGc, eviction, budgets, status, statusWake } = this.#units;
+    const { podGc, eviction, budgets, status, wantedImages, statusWake } = this.#units;
     const { podGcPeriodMs } = this.#base.config;
     const { podgc: wake, ...wakes } = this.#wakes;
     const loops = [
@@ -191,6 +200,10 @@ class Controller {
       this.#loop('eviction', evictionPeriodMs, (pass) => eviction.reconcile(pass), { wake: wakes.eviction }),
       this.#loop('budgets', budgetsPeriodMs, () => Promise.resolve(budgets.reconcile()), {
         wake: wakes.budgets,
+      }),
+      this.#loop('wantedimages', wantedImagesPeriodMs, (pass) => wantedImages.reconcile(pass), {
+        wake: wakes.wanted,
+        quietRepeats: true,
       }),
       this.#loop('policystatus', statusPeriodMs, (pass) => status.reconcile(pass), { wake: statusWake }),
     ];

@@ -4,6 +4,7 @@ import { EvictionController } from '../../controllers/eviction/controller.ts';
 import { evictionMetrics } from '../../controllers/eviction/metrics.ts';
 import { PodGcController, type PodGcDeps } from '../../controllers/podgc/controller.ts';
 import { podGcMetrics } from '../../controllers/podgc/metrics.ts';
+import { WantedImagesController } from '../../controllers/wantedimages/controller.ts';
 import { PolicyStatusController } from '../../controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
@@ -13,6 +14,8 @@ import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
 import type { OwnRights } from '../../kube/auth/own-rights.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
+import { readWantedList, writeWantedList } from '../../kube/actions/wanted-list.ts';
+import { listWorkloads } from '../../kube/cache/workloads.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -41,6 +44,7 @@ export interface Units {
   readonly eviction: EvictionController;
   readonly budgets: BudgetController;
   readonly status: PolicyStatusController;
+  readonly wantedImages: WantedImagesController;
   /** Triggered after each pass of podgc. */
   readonly statusWake: Wake;
 }
@@ -58,7 +62,8 @@ export function buildUnits(context: ControllerContext): Units {
     metrics: budgetMetrics(context.registry),
     onPass: (reports) => status.observeBudgets(reports),
   });
-  return { podGc, eviction: evictionOf(context, live), budgets, status, statusWake };
+  const eviction = evictionOf(context, live);
+  return { podGc, eviction, budgets, status, wantedImages: wantedImagesOf(context), statusWake };
 }
 
 /** What all units have. */
@@ -74,6 +79,18 @@ const unitContext = (
   metrics: metrics.units,
   log: log.named(name),
 });
+
+function wantedImagesOf(context: ControllerContext): WantedImagesController {
+  const { transport } = context.cluster;
+  const { podNamespace } = context.config;
+  return new WantedImagesController({
+    ...unitContext(context, 'wantedimages'),
+    workloads: (isListed, signal) =>
+      listWorkloads({ transport, clock, random: Math.random }, isListed, signal),
+    read: (signal) => readWantedList(transport, podNamespace, signal),
+    write: (list, signal) => writeWantedList(transport, podNamespace, list, signal),
+  });
+}
 
 function policyStatus(context: ControllerContext): PolicyStatusController {
   const { registry, caches, rights } = context;

@@ -1,7 +1,13 @@
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { parseWantedList, type WantedReading } from '../../api/wanted-images.ts';
+import {
+  formatWantedList,
+  parseWantedList,
+  type WantedList,
+  type WantedReading,
+} from '../../api/wanted-images.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { asObject, asText, parseJson } from '../codec/json.ts';
+import type { OnWire } from '../codec/wire.ts';
 import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
 
 /** The roles of the chart name it: a ConfigMap in the namespace of the controller and the agents. */
@@ -34,4 +40,26 @@ export async function readWantedList(
     signal.throwIfAborted();
     return `${where} cannot be read: ${errorLine(err)}`;
   }
+}
+
+/** Replaces the list. */
+export async function writeWantedList(
+  transport: Pick<KubeTransport, 'send'>,
+  namespace: string,
+  list: WantedList,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: configMap, labels: { 'app.kubernetes.io/managed-by': 'dustpan' } },
+    data: { [key]: formatWantedList(list) },
+  } satisfies OnWire<V1ConfigMap>;
+  const request = { query: { fieldManager: 'dustpan' }, body, timeoutMs };
+  const path = pathIn(namespace);
+  const replaced = await unless(
+    isMissing,
+    transport.send({ ...request, method: 'PUT', path: `${path}/${configMap}` }, signal),
+  );
+  if (replaced === undefined) await transport.send({ ...request, method: 'POST', path }, signal);
 }

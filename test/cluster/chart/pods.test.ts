@@ -39,6 +39,8 @@ describe('rights', () => {
   };
   const optional = ['jobs list,watch', 'replicasets list,watch', 'pods/eviction create'];
 
+  const workloadKinds = ['cronjobs', 'daemonsets', 'deployments', 'jobs', 'replicasets', 'statefulsets'];
+
   test.each<{
     role: string;
     set: Record<string, unknown>;
@@ -49,6 +51,11 @@ describe('rights', () => {
     { role: 'agent', set: {}, all: agentRights, without: [] },
     { role: 'controller', set: noneNeeded, all: controllerRights, without: optional },
     { role: 'agent', set: noneNeeded, all: agentRights, without: ['nodes/configz get', 'nodes/stats get'] },
+    {
+      ...{ role: 'controller', set: { 'rbac.wantedImages': true }, without: [] },
+      all: [...controllerRights, ...workloadKinds.map((kind) => `${kind} list`)].toSorted(),
+    },
+    { role: 'agent', set: { 'rbac.wantedImages': true }, all: agentRights, without: [] },
     // No agent is pinned to its node.
     ...['admissionPolicy.enabled', 'agent.enabled'].map((value) => ({
       ...{ role: 'controller', set: { [value]: false } },
@@ -61,6 +68,20 @@ describe('rights', () => {
   ])('of the $role with $set are all but $without', async ({ role, set, all, without }) => {
     const rights = ruleLines(only(await render({ set }), 'ClusterRole', `-${role}`));
     expect(rights).toEqual(all.filter((right) => !without.includes(right)));
+  });
+
+  test('of the list of wanted images are limited to it, and are given only on request', async () => {
+    const rightsIn = async (set: Record<string, unknown>) => {
+      const roles = (await render({ set })).filter(({ kind }) => kind === 'Role');
+      return roles.flatMap((one) => ruleLines(one).filter((line) => line.startsWith('configmaps')));
+    };
+    expect(await rightsIn({})).toEqual([]);
+    const list = 'configmaps(dustpan-wanted-images)';
+    expect(await rightsIn({ 'rbac.wantedImages': true })).toEqual([
+      `${list} get`,
+      'configmaps create',
+      `${list} get,update`,
+    ]);
   });
 
   test('of the Leases are limited to their namespaces and names', async () => {

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { rightText, type Right } from '../../../../src/api/policy/needs.ts';
+import { controllerRights, rightText, type Right } from '../../../../src/api/policy/needs.ts';
 import type { StaleCache } from '../../../../src/kube/cache/staleness.ts';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
@@ -25,6 +25,7 @@ import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { namespaceOf } from '../../commands/facts.ts';
+import { imageRule } from '../../agent/imagegc/builders.ts';
 import { broken, conditions, nodesPolicy, passReport, report as nodeReport } from './builders.ts';
 
 /** The controller, the server that stores the statuses, and its caches. */
@@ -307,6 +308,7 @@ describe('what keeps the controller from working', () => {
   const stale = (resource: string): StaleCache => ({ resource, sinceMs: 0, error: '429 too many requests' });
   const list = (resource: string): Right => ({ verb: 'list', group: '', resource });
   const forJobs = policy({ pods: { terminated: terminatedRule({ protectUnfinishedJobs: true }) } });
+  const pinning = policy({ nodes: nodesRules({ imageGC: imageRule({ pinWanted: true }) }) });
 
   test.each<{
     name: string;
@@ -354,6 +356,17 @@ describe('what keeps the controller from working', () => {
         if (degraded?.status === 'True') expect(degraded.message).toContain(name);
     },
   );
+
+  test.each([
+    { value: 'rbac.wantedImages', given: pinning },
+    { value: 'rbac.jobs', given: forJobs },
+  ])('a right that two policies need is granted by $value for one of them', async ({ value, given }) => {
+    const made = new Environment(given);
+    made.rights.missing = controllerRights([pinning, forJobs]).filter(({ resource }) => resource === 'jobs');
+    await made.controller.reconcile(new AbortController().signal);
+    const degraded = made.written.at(-1)?.conditions.find(({ type }) => type === 'Degraded');
+    expect(degraded?.message).toContain(`. Set ${value}=true in`);
+  });
 });
 
 test('Accepted says that selectors and excluded names match nothing, while the caches are current', async () => {

@@ -7,6 +7,7 @@ import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builder
 import { broken } from '../../controllers/policystatus/builders.ts';
 import { FakeTransport, refusal } from '../../../fakes/transport.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { imageRule } from '../../agent/imagegc/builders.ts';
 
 const signal = new AbortController().signal;
 const rights: readonly Right[] = ['pods', 'nodes'].map((resource) => ({ verb: 'list', group: '', resource }));
@@ -76,6 +77,9 @@ const base = ['gcpolicies', 'pods', 'nodes', 'namespaces'].flatMap((name) => [
 const status = 'patch gcpolicies/status';
 const verifying = ['get nodes', 'get namespaces'];
 const deleting = [...verifying, 'patch pods/status', 'delete pods'];
+const listingWorkloads = ['daemonsets', 'cronjobs', 'jobs', 'deployments', 'statefulsets', 'replicasets'].map(
+  (kind) => `list ${kind}`,
+);
 const reports = ['list nodegcreports', 'watch nodegcreports'];
 
 test.each([
@@ -99,6 +103,11 @@ test.each([
       }),
     ],
     expected: [...base, ...reports, status, ...verifying, 'get pods', 'create pods/eviction'],
+  },
+  {
+    name: 'the images that workloads want',
+    policies: [policy({ pods: undefined, nodes: nodesRules({ imageGC: imageRule({ pinWanted: true }) }) })],
+    expected: [...base, ...reports, status, ...listingWorkloads],
   },
 ])('the rights of the controller: $name', ({ policies, expected }) => {
   expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
