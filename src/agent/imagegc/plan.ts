@@ -117,7 +117,7 @@ function planRemovals(
   const isUnknown = unknownBecause(facts) !== undefined;
   const headroom = fitPulls(pendingPulls(facts), {
     freeBytes: freeForPulls(facts.disk, rule),
-    freeableBytes: isUnknown ? undefined : rule.pullHeadroom ? sum(order.map(freedBy)) : 0,
+    freeableBytes: !rule.pullHeadroom ? 'off' : isUnknown ? 'unknown' : sum(order.map(freedBy)),
   });
   const goals = [
     ...spaceGoals(need),
@@ -306,7 +306,7 @@ function keepAll(
     state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
     inodesOf: () => 0,
     goals: [],
-    pulls: fitPulls(pendingPulls(facts), { freeBytes: freeForPulls(facts.disk), freeableBytes: 0 }).pulls,
+    pulls: fitPulls(pendingPulls(facts), { freeBytes: freeForPulls(facts.disk), freeableBytes: 'off' }).pulls,
     maxImages: 0,
     removals: [],
     reclaim: new Map(demands.map(({ signal }) => [signal, left])),

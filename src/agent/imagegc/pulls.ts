@@ -26,8 +26,7 @@ export interface PendingPull {
   readonly neededBytes: number | undefined;
 }
 
-/** Freeing: it fits once unused images are removed. Short: it does not, whatever the policy lets dustpan remove. */
-export type PullFit = 'Fits' | 'Freeing' | 'Short' | 'Unknown';
+type PullFit = NodeGCReportStatusImagesPull['fit'];
 
 export interface FittedPull extends PendingPull {
   readonly fit: PullFit;
@@ -38,8 +37,8 @@ export interface FittedPull extends PendingPull {
 /** As the report of the node has it. */
 export const reportedPull = ({ pods, reason, ...pull }: FittedPull): NodeGCReportStatusImagesPull => ({
   ...pull,
-  pod: pods[0] ?? '',
-  pods: pods.length,
+  pods: [...pods],
+  podCount: pods.length,
   reason: reason === '' ? undefined : reason,
 });
 
@@ -163,8 +162,8 @@ export function observePullBytes(facts: PullFacts): ReadonlyMap<string, number> 
 interface Room {
   /** undefined = not known. */
   readonly freeBytes: number | undefined;
-  /** What removals may add; undefined = not known. */
-  readonly freeableBytes: number | undefined;
+  /** What removals may add; off: none is allowed for pulls. */
+  readonly freeableBytes: number | 'off' | 'unknown';
 }
 
 /**
@@ -188,10 +187,11 @@ export function fitPulls(
   return { pulls: fitted, wantedBytes: isFreeing ? taken - (freeBytes ?? 0) : 0 };
 }
 
-function fitOf(needed: number | undefined, free: number, freeable: number | undefined): PullFit {
+function fitOf(needed: number | undefined, free: number, freeable: Room['freeableBytes']): PullFit {
   if (needed === undefined) return 'Unknown';
   if (needed <= free) return 'Fits';
-  if (freeable === undefined) return 'Unknown';
+  if (freeable === 'off') return 'Off';
+  if (freeable === 'unknown') return 'Unknown';
   return needed <= free + freeable ? 'Freeing' : 'Short';
 }
 

@@ -1,4 +1,3 @@
-import type { NodeGCReportStatusImagesPull } from '../../api/gen/nodegcreport.gen.ts';
 import { byDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Thresholds } from '../../api/policy/policy.ts';
@@ -28,6 +27,7 @@ import {
   type JudgedImage,
   type SpaceUnit,
 } from './facts.ts';
+import { pullText } from './pull-words.ts';
 import { reportedPull } from './pulls.ts';
 
 const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
@@ -425,22 +425,6 @@ const freeingText = ({ pulls }: ImageGcPlan): string =>
     pulls.filter(({ fit }) => fit === 'Freeing').map((pull) => pullText(reportedPull(pull))),
     2,
   );
-
-/** What an image that pods wait for needs, and what is free for it. */
-export function pullText({
-  pod,
-  pods,
-  image,
-  neededBytes,
-  availableBytes,
-}: NodeGCReportStatusImagesPull): string {
-  const others = pods > 1 ? ` (and ${pods - 1} more)` : '';
-  if (neededBytes === undefined) return `Pod ${pod}${others} needs ${image}, whose size is unknown`;
-  const needed = `Pod ${pod}${others} needs ${sizeText(neededBytes)} for ${image}`;
-  return availableBytes === undefined
-    ? needed
-    : `${needed}, and ${sizeText(availableBytes)} are free below the threshold`;
-}
 
 interface SignalGoal {
   readonly signal: DiskSignal;

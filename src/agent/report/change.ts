@@ -1,3 +1,4 @@
+import { sum } from '../../runtime/sum.ts';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 
 /** Age at which a report is written although nothing changed: the controller ignores a report that is older than 15 min. */
@@ -43,7 +44,14 @@ const isBeforeFirstPass = ({ conditions = [] }: NodeGCReportStatus): boolean =>
   conditions.some(({ type, reason }) => type === 'Degraded' && reason === 'NoPassYet');
 
 /** State that a reader may wait for. Times alone are no change. */
-function stateOf({ agentVersion, policy, runtime, usage, conditions = [] }: NodeGCReportStatus): string {
+function stateOf({
+  agentVersion,
+  policy,
+  runtime,
+  usage,
+  images,
+  conditions = [],
+}: NodeGCReportStatus): string {
   const { name, uid, observedGeneration, mode } = policy ?? {};
   return JSON.stringify([
     agentVersion,
@@ -51,6 +59,8 @@ function stateOf({ agentVersion, policy, runtime, usage, conditions = [] }: Node
     [runtime?.name, runtime?.version],
     [usage === undefined, usage?.pods === undefined],
     conditions.map(({ type, status, reason }) => [type, status, reason]),
+    // Most pulls fit, and end soon.
+    images?.pulls?.flatMap(({ image, fit }) => (['Fits', 'Unknown'].includes(fit) ? [] : [image, fit])) ?? [],
   ]);
 }
 
@@ -78,7 +88,8 @@ function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
   const { imageFileSystem, sandboxes, logs, checkpoints, orphans } = status;
   const leftovers = { ...status.leftovers, largest: undefined };
   // Indexes are no amounts: a change of them waits for the next write.
-  const images = { ...status.images, unmatched: undefined };
+  const images = { ...status.images, unmatched: undefined, pulls: undefined };
+  const pulledBytes = sum(status.images?.pulls?.map(({ receivedBytes = 0 }) => receivedBytes) ?? []);
   // Not the sizes of removed objects: `workOf` counts removals.
   const { total, removable } = status.containers ?? {};
   const found = new Map<string, number>();
@@ -90,6 +101,7 @@ function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
   collect('', {
     imageFileSystem,
     images,
+    pulledBytes,
     containers: { total, removable },
     sandboxes,
     logs,

@@ -1,7 +1,8 @@
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { firstOf } from '../../gc/reasons/words.ts';
+import { explainPull } from '../../agent/imagegc/pull-words.ts';
+import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { ageText, shortId, wrapped } from '../../process/table.ts';
 import type {
   Explanation,
@@ -25,6 +26,7 @@ export function whyTable(document: ExplanationDocument, width = 80): string {
     ),
     stuck === undefined ? [] : stuckSection(stuck, document, width),
     node === undefined ? [] : nodeSection(node, document, width),
+    pullSection(document, width),
     ...removed.slice(0, maxRemovals).map((removal) => removalSection(removal, new Date(nowMs), width)),
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
@@ -121,6 +123,16 @@ function nodeSection(
     ...row('Stuck pods', firstOf(stuckPods, maxNames)),
     ...row('Remedy', advice === null ? '' : `${advice}:`),
     ...commandLines(command),
+  ];
+}
+
+function pullSection({ object, pulls = [] }: ExplanationDocument, width: number): readonly string[] {
+  if (pulls.length === 0) return [];
+  const row = rowOf(width);
+  const subject = object.kind === 'Node' ? 'Its pods wait for' : 'It waits for';
+  return [
+    `${subject} ${counted(pulls.length, 'image')}`,
+    ...pulls.flatMap((pull) => row('Pull', `${explainPull(pull)}.`)),
   ];
 }
 

@@ -5,6 +5,7 @@ import { rightsOf } from '../../api/policy/needs.ts';
 import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
+import { explainPull } from '../../agent/imagegc/pull-words.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
@@ -310,6 +311,15 @@ function ofReport(report: NodeGCReport, now: Date): readonly Found[] {
       conditionOf(conditions, 'PressureAhead', 'True'),
       `dustpan top namespaces --node=${name}`,
     ),
+    ...(status?.images?.pulls ?? [])
+      .filter(({ fit }) => fit === 'Short')
+      .map((pull) => ({
+        severity: 'AtRisk' as const,
+        reason: 'PullTooLarge',
+        message: `${explainPull(pull)}.`,
+        since: undefined,
+        command: `dustpan top images --node=${name}`,
+      })),
     ...found('AtRisk', keepListAtRisk, adviceFor(keepListAtRisk, report)),
   ].map((problem) => ({ ...problem, reportTime: passTimeOf(problem, status) ?? status?.reportTime }));
   return isStale(since, now) ? [...reported, silent] : reported;

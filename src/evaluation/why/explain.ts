@@ -1,3 +1,4 @@
+import type { NodeGCReportStatusImagesPull } from '../../api/gen/nodegcreport.gen.ts';
 import { boundImages, usedImages } from '../../agent/imagegc/uses.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import { isFinished } from '../../api/pod-phase.ts';
@@ -67,6 +68,8 @@ export interface ExplanationDocument {
   readonly stuck?: StuckView | undefined;
   /** Only of a node that the API server or the snapshot lists. */
   readonly node?: NodeView | undefined;
+  /** Images that the pod, or pods of the node, wait for, by the report of the node. */
+  readonly pulls?: readonly NodeGCReportStatusImagesPull[] | undefined;
   /** No controller acts now, so no pod is removed. */
   readonly idle?: true | undefined;
   /** Facts that limit the answer, one sentence each. */
@@ -81,7 +84,19 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
   const stuck = stuckView(object, facts, plan);
   const node =
     object.kind === 'Node' ? nodeView(object.text, facts, plan.decisions, new Date(generatedAt)) : undefined;
-  return answer({ generatedAt, object, explanations, removed: [], stuck, node, idle, notes });
+  const pulls = pullsOf(object, facts);
+  return answer({ generatedAt, object, explanations, removed: [], stuck, node, pulls, idle, notes });
+}
+
+function pullsOf(object: AskedObject, { nodeStates = [] }: PlanFacts): ExplanationDocument['pulls'] {
+  const isAsked = (node: string | undefined, { pods }: NodeGCReportStatusImagesPull): boolean =>
+    object.kind === 'Pod'
+      ? pods.includes(`${object.namespace}/${object.name}`)
+      : object.kind === 'Node' && node === object.text;
+  const pulls = nodeStates.flatMap(({ metadata, status }) =>
+    (status?.images?.pulls ?? []).filter((pull) => isAsked(metadata?.name, pull)),
+  );
+  return pulls.length === 0 ? undefined : pulls;
 }
 
 function stuckView(

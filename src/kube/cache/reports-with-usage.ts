@@ -66,7 +66,7 @@ const orphanCount = ({ podDirectories, logDirectories }: NonNullable<NodeGCRepor
 
 export interface ReportWithUsage extends NodeReportFacts {
   readonly reported: ReportedUsage;
-  /** What shows the problems of the node: the conditions, the results of the units, their times, and the policy to edit. */
+  /** What shows the problems of the node: the conditions, the results of the units, their times, the policy to edit, and the images that pods wait for. */
   readonly state: NodeGCReport;
 }
 
@@ -76,13 +76,13 @@ export function reportsWithUsage(): Resource<ReportWithUsage> {
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json) => {
     const { metadata, status } = asObject<NodeGCReport>(json);
     const { name, creationTimestamp } = asObject(metadata);
-    const { reportTime, conditions, units, policy, usage } = readStatus(status);
+    const { reportTime, conditions, units, policy, usage, images } = readStatus(status);
     return {
       ...codec.fromJson(json),
       reported: { node: asText(name), reportTime, usage: usage && shownOf(usage) },
       state: {
         metadata: { name: asText(name), creationTimestamp: timeOrUnknown(creationTimestamp) },
-        status: { reportTime, conditions, units, policy },
+        status: { reportTime, conditions, units, policy, images: { pulls: images?.pulls } },
       },
     };
   });

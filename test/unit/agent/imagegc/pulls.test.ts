@@ -243,7 +243,7 @@ describe('whether pulls fit', () => {
     [
       'what removals free is not known',
       [pull('a', 2)],
-      { freeBytes: 1, freeableBytes: undefined },
+      { freeBytes: 1, freeableBytes: 'unknown' },
       ['a Unknown 1'],
       0,
     ],
@@ -289,7 +289,7 @@ describe('a plan with pulls', () => {
       'Freeing',
     ],
     ['that cannot fit', given(5001), on, [], below, 'Short'],
-    ['for which the policy makes no room', given(4400), {}, [], below, 'Short'],
+    ['for which the policy makes no room', given(4400), {}, [], below, 'Off'],
     [
       'below a lower threshold of the policy',
       given(3500),

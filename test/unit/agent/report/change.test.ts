@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type {
+  NodeGCReportStatus,
+  NodeGCReportStatusImagesPull,
+} from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { isStorageChange, isWorthWriting, storageLevels } from '../../../../src/agent/report/change.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
@@ -46,6 +49,9 @@ const listing = (inUse: number) => ({
 const unmatched = (...keep: number[]) => ({
   images: images({ unmatched: { keep, only: [], maximumAgeByImage: [], policy: policy() } }),
 });
+const pulling = (over: Partial<NodeGCReportStatusImagesPull>) => ({
+  images: images({ pulls: [{ image: 'a', pods: ['default/web'], podCount: 1, fit: 'Fits', ...over }] }),
+});
 const restarted = { passes: [], images: undefined };
 /** The largest first. */
 const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({
@@ -74,6 +80,8 @@ describe('is written', () => {
     ['a minute later, when an image on the remove list is no longer in use', 1, listing(1), listing(0)],
     ['a minute later, when the entries that match no image are known', 1, {}, unmatched()],
     ['a minute later, with the first number of its kind', 1, {}, { leftovers: leftovers() }],
+    ['at once, when an image that a pod waits for does not fit', 0, {}, pulling({ fit: 'Short' })],
+    ['a minute later, when a pull has received much', 1, pulling({}), pulling({ receivedBytes: gib })],
     ['when the clock was set back', -60],
     ['5 min later, by an agent before its first pass', 5, {}, restarted],
   ])('%s', (...row) => {
@@ -102,6 +110,7 @@ describe('is not written', () => {
     ['for the sizes of the objects that were removed last, after a restart', 4, logSized(gib)],
     ['for an entry that matches an image again', 4, unmatched(1, 9), unmatched(9)],
     ['for another large image', 4, {}, { images: images({ offenders: [offender({ bytes: gib })] }) }],
+    ['for a pull that fits', 4, {}, pulling({ receivedBytes: 1000 })],
     ['by an agent before its first pass', 4, {}, restarted],
   ])('%s', (...row) => {
     expect(isWritten(...row)).toBe(false);

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
-import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type {
+  NodeGCReportStatus,
+  NodeGCReportStatusImagesPull,
+} from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, pod, podWait, policy } from '../../../builders.ts';
 import { condition, minutesAgo as timeBefore, installation, report } from '../status/fixtures.ts';
@@ -35,6 +38,26 @@ const taintedBy = (mode: 'DryRun' | 'Enforce'): Facts => ({
   nodes: [outOfServiceNode],
 });
 
+const gib = 1024 ** 3;
+const pull = (over: Partial<NodeGCReportStatusImagesPull>): NodeGCReportStatusImagesPull => ({
+  ...{ image: 'registry.test/model:2', pods: ['default/x'], podCount: 1, fit: 'Unknown' },
+  ...over,
+});
+const sized = {
+  totalBytes: 30 * gib,
+  receivedBytes: 14 * gib,
+  neededBytes: 52 * gib,
+  availableBytes: 9 * gib,
+};
+/** Images that pods of node-1 wait for, by its report. */
+const waitingFor = (...pulls: NodeGCReportStatusImagesPull[]) => ({
+  nodeStates: [
+    report('node-1', { conditions: [], images: { pulls } }),
+    report('node-2', { images: { pulls: [pull({ pods: ['default/y'] })] } }),
+  ],
+});
+const tooLarge = pull({ ...sized, fit: 'Short', reason: 'ImagePullBackOff' });
+
 /** About the pod `x`. */
 const cases: Readonly<Record<string, Facts>> = {
   'a dead node': ending({}, dead),
@@ -55,6 +78,10 @@ const cases: Readonly<Record<string, Facts>> = {
     message: 'Back-off pulling image "nginx:nope"',
     image: 'nginx:nope',
   }),
+  'an image that is too large': {
+    ...pending({ reason: 'ImagePullBackOff', image: 'registry.test/model:2' }),
+    ...waitingFor(tooLarge, pull({ image: 'registry.test/side:1', pods: ['default/y'] })),
+  },
   'no node fits': pending(
     { reason: 'Unschedulable', message: '0/3 nodes are available: 3 Insufficient cpu.' },
     unbound,
@@ -114,6 +141,17 @@ const nodeCases: Readonly<Record<string, Facts>> = {
     ...{ part: {}, nodeStates: [report('node-1', { conditions: [] })] },
   },
   'a disk that is almost full': { part: {}, nodeStates: [report('node-1', { conditions: [nearFull] })] },
+  'images that pods wait for': {
+    part: {},
+    ...waitingFor(
+      pull({ ...sized, fit: 'Fits' }),
+      pull({ ...sized, fit: 'Freeing', podCount: 3 }),
+      tooLarge,
+      pull({ ...sized, fit: 'Off' }),
+      pull({ reason: 'ErrImagePull' }),
+      pull({ neededBytes: gib, receivedBytes: undefined }),
+    ),
+  },
   'only its objects are known': { nodes: undefined, part: {} },
 };
 
@@ -142,6 +180,12 @@ test.each<readonly [string, Partial<NodeFacts>, NodeGCReportStatus, readonly str
       units: [failedUnit],
     },
     ['PassFailed', 'ThresholdAhead'],
+  ],
+  [
+    'an image that cannot fit',
+    {},
+    { images: { pulls: [pull({ ...sized, fit: 'Off' }), tooLarge] } },
+    ['PullTooLarge'],
   ],
   ['an agent that is silent', {}, { reportTime: timeBefore(20) }, ['Stale']],
   [

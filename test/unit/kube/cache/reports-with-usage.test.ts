@@ -32,7 +32,7 @@ test('a file system without a size of its own is left out', () => {
   expect(usage?.fileSystems).toEqual([disk]);
 });
 
-test('has the state of the node: its conditions, its units and their times, its policy', () => {
+test('has the state of the node: its conditions, its units and their times, its policy, the images that pods wait for', () => {
   const state = {
     reportTime: measuredTime,
     conditions: [
@@ -48,8 +48,10 @@ test('has the state of the node: its conditions, its units and their times, its 
     policy: { name: 'default', uid: 'p1', observedGeneration: 1, mode: 'Enforce' },
   };
   const metadata = { name: 'node-1', uid: 'r1', creationTimestamp: 'never' };
-  expect(codec.fromJson({ metadata, status: { ...state, images: {} } }).state).toEqual({
+  const pulls = [{ image: 'a', pods: ['default/web'], podCount: 1, fit: 'Fits' }];
+  const images = { total: { count: 1, bytes: 1 }, pulls };
+  expect(codec.fromJson({ metadata, status: { ...state, images } }).state).toEqual({
     metadata: { name: 'node-1', creationTimestamp: undefined },
-    status: state,
+    status: { ...state, images: { pulls } },
   });
 });
