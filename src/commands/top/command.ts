@@ -89,6 +89,8 @@ export interface TopQuestion {
   readonly isCurrentNamespace: boolean;
   /** undefined = all. */
   readonly nodes: readonly string[] | undefined;
+  /** The name of the only pod. */
+  readonly pod?: string | undefined;
   /** Labels of nodes, namespaces or pods. */
   readonly selector: string | undefined;
 }
@@ -120,6 +122,7 @@ const topOptions = () =>
         .summary('shows what uses the disks of the nodes, and when they will be full')
         .description(about)
         .addArgument(kindArgument())
+        .argument('[NAME]', 'Only this node or pod.', text(notObjectName))
         .option(
           '--sort-by <FIELD>',
           `Sort by this field, the largest first, unknown values last. For ${sortHelp}. Not set: the first of these.`,
@@ -144,7 +147,7 @@ const topOptions = () =>
   );
 
 export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
-  topOptions().action(async (word, options) => {
+  topOptions().action(async (word, name, options) => {
     const kind = kindOf(word);
     const { namespace } = podFilterOf(options, 'top');
     if (namespace !== undefined && kind !== 'namespaces' && !isOfNamespace(kind))
@@ -161,7 +164,7 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
           sortBy: sortField(kind, options.sortBy),
           namespace,
           isCurrentNamespace: isOfNamespace(kind) && namespace === undefined && !isAnywhere,
-          nodes: nodesOf(options.node),
+          ...named(kind, name, options.node),
           selector: options.selector,
         },
         watch: options.watch,
@@ -171,6 +174,14 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
       system,
     );
   });
+
+/** As in kubectl, a name is that of a node or a pod. */
+function named(kind: TopKind, name: string | undefined, nodes: readonly string[] | undefined) {
+  if (name === undefined) return { nodes: nodesOf(nodes) };
+  if (kind === 'nodes') return { nodes: nodesOf([...(nodes ?? []), name]) };
+  if (kind === 'pods') return { nodes: nodesOf(nodes), pod: name };
+  throw new UsageError([`top: a NAME selects a node or a pod, not one of ${kind}`]);
+}
 
 const isOfNamespace = (kind: TopKind): boolean =>
   kind === 'workloads' || kind === 'pods' || kind === 'volumes';

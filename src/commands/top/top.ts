@@ -131,13 +131,13 @@ async function namesOf(
 const kindOfNodes = { name: 'nodes', path: '/api/v1/nodes' };
 const kindOfNamespaces = { name: 'namespaces', path: '/api/v1/namespaces' };
 
-/** undefined = no selector is given. */
+/** undefined = neither a selector nor a name is given. */
 async function listSelected(
   transport: KubeTransport,
-  { kind, selector, namespace }: Pick<TopQuestion, 'kind' | 'selector' | 'namespace'>,
+  { kind, selector, namespace, pod }: Pick<TopQuestion, 'kind' | 'selector' | 'namespace' | 'pod'>,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
-  if (selector === undefined) return undefined;
+  if (selector === undefined && pod === undefined) return undefined;
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   const { name, path } = {
     disk: kindOfNodes,
@@ -149,10 +149,13 @@ async function listSelected(
     pods: { name: 'pods', path: `/api/v1${scope}/pods` },
   }[kind];
   try {
-    const resource = metadataResource({ name, path, selector });
+    const resource = metadataResource({ name, path, selector, object: pod });
     const objects = await listObjects({ transport, resource }, signal);
+    if (pod !== undefined && objects.length === 0)
+      throw new UsageError([`top: there is no pod ${pod} in ${namespace ?? 'any namespace'}`]);
     return new Set(objects.map((object) => (kind === 'pods' ? object.uid : object.name)));
   } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
     throw new Error(`listing ${name}`, { cause });
   }
 }

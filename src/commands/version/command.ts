@@ -1,4 +1,4 @@
-import { LenientCommand } from '../../process/option.ts';
+import { LenientCommand, onOff } from '../../process/option.ts';
 import { formatted, outputOption } from '../../process/output.ts';
 import type { System } from '../../process/system.ts';
 import { platform, revision, version } from '../../runtime/version.ts';
@@ -16,6 +16,7 @@ export const versionCommand = (system: System) =>
   new LenientCommand('version')
     .summary('prints the version')
     .description(about)
+    .option('--client [true|false]', 'Print only the version of this program, as without the option, which kubectl has.', onOff, true)
     .addOption(outputOption())
     .action(async ({ output }) => {
       const facts = { version, revision, nodeVersion: process.version, platform: platform() };

@@ -146,7 +146,7 @@ const noRecord =
   '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers, and the kubelet removes both, too';
 
 const nodeOnly = ({ kind, text }: NodeQuestion, program: string): string =>
-  `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
+  `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent${kind === 'image' ? `. '${program} top images -o name' lists the largest with their nodes` : ''}`;
 
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ connection: { namespace = 'default' } }) => Promise.resolve(namespace));

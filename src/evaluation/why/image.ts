@@ -68,5 +68,7 @@ function hint(text: string, parts: readonly NodePart[]): string {
   const alike =
     siblings.length > 0 ? siblings : tags.filter((tag) => text.length >= minGuessed && tag.includes(text));
   const guess = alike.length > 0 ? alike.slice(0, 3).join(' or ') : nearest(text, tags);
-  return guess === undefined ? '' : `; did you mean ${guess}?`;
+  return guess === undefined
+    ? '; dustpan plan --kept lists those that are there'
+    : `; did you mean ${guess}?`;
 }

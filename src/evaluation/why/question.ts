@@ -42,12 +42,18 @@ const kindOf: ReadonlyMap<string, Question['kind'] | 'path'> = new Map([
   ...(['node', 'nodes', 'no'] as const).map((word) => [word, 'node'] as const),
 ]);
 
+const owners = /^(deploy|sts|statefulset|ds|daemonset|rs|replicaset|job|cj|cronjob)/i;
+
+const ownerText = (kind: string): string =>
+  `dustpan removes pods, images and containers, not their owners (${kind}): 'dustpan plan --kept -l LABELS' explains the pods of one, 'dustpan why pod NAME' one pod, 'dustpan top workloads' shows what they use`;
+
 const kindAndName = /^((?:pod directory|control group|sandbox of)(?= .)|[^ /]*)(?:[ /](.*))?$/is;
 
 /** Parses `pod NAMESPACE/NAME`, `pod NAME`, `pod/NAME`, `image REFERENCE`, `container ID`, and whatever else `plan` prints after its kind. */
 export function questionOf(words: Words): Parsed {
   const [, written = '', name] = kindAndName.exec(words.text) ?? [];
   const kind = kindOf.get(written.toLowerCase());
+  if (kind === undefined && owners.test(written)) return { problem: ownerText(written) };
   if (kind === undefined)
     return { problem: `KIND must be ${kinds.join(', ')}, is ${JSON.stringify(written)}` };
   if (name === undefined) return { problem: `the name is missing: use ${written} NAME or ${written}/NAME` };

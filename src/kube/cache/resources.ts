@@ -111,9 +111,14 @@ export function metadataResource(collection: {
   readonly path: string;
   /** In the syntax of `kubectl get -l`. */
   readonly selector?: string | undefined;
+  /** The only object. */
+  readonly object?: string | undefined;
 }): Resource<Identified> {
-  const { name, path, selector } = collection;
-  const query = selector === undefined ? {} : { labelSelector: selector };
+  const { name, path, selector, object } = collection;
+  const query = {
+    ...(selector !== undefined && { labelSelector: selector }),
+    ...(object !== undefined && { fieldSelector: `metadata.name=${object}` }),
+  };
   const fromJson = (json: unknown): Identified => ({
     ...identityOf(json),
     namespace: asText(metadataOf(json).namespace) || undefined,

@@ -1,11 +1,16 @@
-/** The candidate most similar to `word`, if a typing mistake explains the difference. */
+/** The candidate most similar to `word`, if a typing mistake explains the difference; else the first that begins with it. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
-  return candidates
+  const similar = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .filter(({ edits }) => edits <= limit)
     .toSorted((a, b) => a.edits - b.edits)[0]?.candidate;
+  const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(word.toLowerCase());
+  return similar ?? (word.length < minBeginning ? undefined : candidates.find(begins));
 }
+
+/** A shorter text begins many names. */
+const minBeginning = 3;
 
 /** Letters to insert, remove or replace, and neighbours to swap. */
 function editDistance(a: string, b: string): number {

@@ -114,6 +114,8 @@ describe('lists', () => {
     { args: ['ns', '-l', 'team in (team-b)'], expected: [{ name: 'team-b', nodes: 2 }] },
     { args: ['pods', '-n=team-b', '--node', 'node-1'], expected: [{ uid: 'node-1-job' }] },
     { args: ['pods', '-A', '-l', 'app=job'], expected: [{ uid: 'node-1-job' }] },
+    { args: ['pod', 'job', '-A'], expected: [{ uid: 'node-1-job' }] },
+    { args: ['node', 'node-2'], expected: [{ name: 'node-2' }] },
     { args: ['pods'], expected: [] },
     {
       args: ['disk', '--sort-by=kind', '-l', 'pool'],
@@ -155,6 +157,12 @@ describe('lists', () => {
       () => ['nodes', '--node=nod-1'],
       2,
       /^dustpan: top: there is no report of a node nod-1.*node-1/,
+    ],
+    [
+      'an unknown pod',
+      () => ['pod', 'web', '-n', 'team-b'],
+      2,
+      /^dustpan: top: there is no pod web in team-b/,
     ],
   ])('refuses %s', async (_, args, code, message) => {
     const { stderr, ...ended } = await top(...args());

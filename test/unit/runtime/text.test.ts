@@ -152,6 +152,8 @@ test.each([
   ['contrler', 'controller'],
   ['pxxn', undefined],
   ['nlap', undefined],
+  ['CONT', 'controller'],
+  ['co', undefined],
   ['', undefined],
 ])('of the commands, the nearest to %j is %s', (word, expected) => {
   expect(nearest(word, ['controller', 'agent', 'plan', 'nodes', 'node'])).toBe(expected);

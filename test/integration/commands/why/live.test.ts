@@ -190,7 +190,7 @@ test('explains a removed image by the reports of the nodes', async () => {
   });
   const { stderr } = await why('image', 'nginx:1.26');
   expect(stderr).toBe(
-    'dustpan: images are known only on their node: run dustpan why image nginx:1.26 --node=NODE, which reads it through the pod of its agent\n',
+    "dustpan: images are known only on their node: run dustpan why image nginx:1.26 --node=NODE, which reads it through the pod of its agent. 'dustpan top images -o name' lists the largest with their nodes\n",
   );
 });
 

@@ -68,6 +68,7 @@ const badUsage: readonly (readonly string[])[] = [
   ['top', 'pods', '-n', '--all'],
   ['top', 'nodes', '-n=a'],
   ['top', 'pods', '-A', '-n=a'],
+  ['top', 'images', 'a'],
   ['why', 'pvc', 'a'],
 ];
 

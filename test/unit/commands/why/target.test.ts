@@ -89,7 +89,16 @@ const asked = [
     'log /var/lib/kubelet/checkpoints/checkpoint-a',
     'pod directory 0182ee',
   ],
-  ...['control group pod0182.slice', 'node node-1', 'node node-9', 'node B', 'pod', 'pod ', 'pvc/x'],
+  ...[
+    'control group pod0182.slice',
+    'node node-1',
+    'node node-9',
+    'node B',
+    'pod',
+    'pod ',
+    'pvc/x',
+    'deploy/web',
+  ],
   ...['pod web/api-1 -n batch', 'pod a/b/c', 'image a b', 'pod api-1 --node=node-1', 'image nginx -n web'],
 ];
 const inPart: readonly (readonly [string, PodPart])[] = [
