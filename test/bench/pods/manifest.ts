@@ -29,13 +29,13 @@ export const podName = (variant: Variant, number: number | string): string =>
 export const variantOf = (index: number): Variant =>
   index % 10 === 9 ? 'running' : index % 10 === 8 ? 'failed' : 'succeeded';
 
-/** The status that the kubelet writes. */
+/** The status that the kubelet writes; no time in it is after the write, or the controller would not trust it and read the managedFields of every pod. */
 export function podStatus(variant: Variant): object {
   const isRunning = variant === 'running';
   const conditions = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
   return {
     phase: { succeeded: 'Succeeded', failed: 'Failed', running: 'Running' }[variant],
-    startTime: secondsFromNow(2),
+    startTime: now(),
     hostIP: '10.10.0.17',
     podIP: '10.244.3.18',
     podIPs: [{ ip: '10.244.3.18' }],
@@ -43,7 +43,7 @@ export function podStatus(variant: Variant): object {
     conditions: conditions.map((type) => ({
       type,
       status: isRunning || type === 'Initialized' || type === 'PodScheduled' ? 'True' : 'False',
-      lastTransitionTime: secondsFromNow(90),
+      lastTransitionTime: now(),
       ...(!isRunning && { reason: 'PodCompleted' }),
     })),
     containerStatuses: [containerStatus(variant)],
@@ -54,7 +54,7 @@ function containerStatus(variant: Variant): object {
   const containerID = `containerd://${'3f9a7c51'.repeat(7)}${placeholder.number}`;
   const image = 'registry.example.com/reporting/report';
   const isRunning = variant === 'running';
-  const startedAt = secondsFromNow(5);
+  const startedAt = now();
   const outcome =
     variant === 'failed' ? { exitCode: 1, reason: 'Error' } : { exitCode: 0, reason: 'Completed' };
   return {
@@ -67,9 +67,8 @@ function containerStatus(variant: Variant): object {
     restartCount: 0,
     state: isRunning
       ? { running: { startedAt } }
-      : { terminated: { containerID, ...outcome, startedAt, finishedAt: secondsFromNow(88) } },
+      : { terminated: { containerID, ...outcome, startedAt, finishedAt: now() } },
   };
 }
 
-const secondsFromNow = (seconds: number): string =>
-  new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
+const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
