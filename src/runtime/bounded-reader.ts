@@ -1,4 +1,4 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { bounds, boundedUtf8 } from './bounds.ts';
 
 /** A protobuf reader that cuts each string, at `bounds.text` by default: one message may have 16 MB of annotations. */
@@ -14,10 +14,24 @@ export class BoundedReader extends BinaryReader {
   }
 
   override string(): string {
+    return boundedUtf8(this.#bytes, this.#pass(), this.pos, this.#maxTextBytes);
+  }
+
+  /** Without a view of the bytes: most fields of an object are skipped, and no decoder reads what this returns. */
+  override skip(wireType: WireType, fieldNo?: number): Uint8Array {
+    if (wireType !== WireType.LengthDelimited) return super.skip(wireType, fieldNo);
+    this.#pass();
+    return nothing;
+  }
+
+  /** Moves behind a field and its length; returns where the field begins. */
+  #pass(): number {
     const length = this.uint32();
     const start = this.pos;
     this.pos += length;
-    if (this.pos > this.len) throw new RangeError('string ends after its message');
-    return boundedUtf8(this.#bytes, start, this.pos, this.#maxTextBytes);
+    if (this.pos > this.len) throw new RangeError('a field ends after its message');
+    return start;
   }
 }
+
+const nothing = new Uint8Array();
