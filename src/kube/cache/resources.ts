@@ -20,7 +20,7 @@ import { decodeWhole, type Decoder } from '../codec/reader.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { ReplicaSet } from '../gen/apps.ts';
 import { Job } from '../gen/batch.ts';
-import { Annotated, Managed } from '../gen/meta.ts';
+import { Annotated, Managed, Written } from '../gen/meta.ts';
 import { Namespace, Node, Pod } from '../gen/core.ts';
 import { acceptJson, acceptMetadataList, acceptProtobuf } from '../http/media-types.ts';
 import {
@@ -199,9 +199,9 @@ const unreadBytes = (bytes: Buffer): Unread => ({
   annotation: (key) => decodeWhole(Annotated, bytes).metadata?.annotations[key],
   status: () => decodeWhole(Pod, bytes, Infinity).status,
   writers: () =>
-    decodeWhole(Managed, bytes).metadata?.managedFields.map(({ time, fieldsV1 }) => ({
+    decodeWhole(Written, bytes).metadata?.managedFields.map(({ time }, i) => ({
       writtenAtMs: ms(time),
-      fields: () => parsed(fieldsV1?.raw),
+      fields: () => parsed(decodeWhole(Managed, bytes).metadata?.managedFields[i]?.fieldsV1?.raw),
     })) ?? [],
 });
 

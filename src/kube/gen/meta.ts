@@ -99,7 +99,20 @@ export interface AnnotatedMeta_AnnotationsEntry {
   value: string;
 }
 
-/** An object of any kind, for the writers of its fields: read apart from the object, because few objects are read with them. */
+/** An object of any kind, for the times at which its fields were written: read apart from the object, because few objects are read with them. */
+export interface Written {
+  metadata: WrittenMeta | undefined;
+}
+
+export interface WrittenMeta {
+  managedFields: WrittenEntry[];
+}
+
+export interface WrittenEntry {
+  time: Time | undefined;
+}
+
+/** The same object, for the paths of those fields, as JSON: much longer than all that is read otherwise, and hardly ever needed. */
 export interface Managed {
   metadata: ManagedMeta | undefined;
 }
@@ -109,11 +122,9 @@ export interface ManagedMeta {
 }
 
 export interface ManagedFieldsEntry {
-  time: Time | undefined;
   fieldsV1: FieldsV1 | undefined;
 }
 
-/** The paths of the fields, as JSON. */
 export interface FieldsV1 {
   raw: Uint8Array;
 }
@@ -1324,6 +1335,173 @@ export const AnnotatedMeta_AnnotationsEntry: MessageFns<AnnotatedMeta_Annotation
   },
 };
 
+function createBaseWritten(): Written {
+  return { metadata: undefined };
+}
+
+export const Written: MessageFns<Written> = {
+  encode(message: Written, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.metadata !== undefined) {
+      WrittenMeta.encode(message.metadata, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Written {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWritten();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.metadata = WrittenMeta.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Written>): Written {
+    return Written.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Written>): Written {
+    const message = createBaseWritten();
+    message.metadata = (object.metadata !== undefined && object.metadata !== null)
+      ? WrittenMeta.fromPartial(object.metadata)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseWrittenMeta(): WrittenMeta {
+  return { managedFields: [] };
+}
+
+export const WrittenMeta: MessageFns<WrittenMeta> = {
+  encode(message: WrittenMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.managedFields) {
+      WrittenEntry.encode(v!, writer.uint32(138).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WrittenMeta {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWrittenMeta();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.managedFields.push(WrittenEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WrittenMeta>): WrittenMeta {
+    return WrittenMeta.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WrittenMeta>): WrittenMeta {
+    const message = createBaseWrittenMeta();
+    message.managedFields = object.managedFields?.map((e) => WrittenEntry.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseWrittenEntry(): WrittenEntry {
+  return { time: undefined };
+}
+
+export const WrittenEntry: MessageFns<WrittenEntry> = {
+  encode(message: WrittenEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.time !== undefined) {
+      Time.encode(message.time, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WrittenEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWrittenEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.time = Time.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WrittenEntry>): WrittenEntry {
+    return WrittenEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WrittenEntry>): WrittenEntry {
+    const message = createBaseWrittenEntry();
+    message.time = (object.time !== undefined && object.time !== null) ? Time.fromPartial(object.time) : undefined;
+    return message;
+  },
+};
+
 function createBaseManaged(): Managed {
   return { metadata: undefined };
 }
@@ -1437,14 +1615,11 @@ export const ManagedMeta: MessageFns<ManagedMeta> = {
 };
 
 function createBaseManagedFieldsEntry(): ManagedFieldsEntry {
-  return { time: undefined, fieldsV1: undefined };
+  return { fieldsV1: undefined };
 }
 
 export const ManagedFieldsEntry: MessageFns<ManagedFieldsEntry> = {
   encode(message: ManagedFieldsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.time !== undefined) {
-      Time.encode(message.time, writer.uint32(34).fork()).join();
-    }
     if (message.fieldsV1 !== undefined) {
       FieldsV1.encode(message.fieldsV1, writer.uint32(58).fork()).join();
     }
@@ -1464,14 +1639,6 @@ export const ManagedFieldsEntry: MessageFns<ManagedFieldsEntry> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.time = Time.decode(reader, reader.uint32());
-            continue;
-          }
           case 7: {
             if (tag !== 58) {
               break;
@@ -1497,7 +1664,6 @@ export const ManagedFieldsEntry: MessageFns<ManagedFieldsEntry> = {
   },
   fromPartial(object: DeepPartial<ManagedFieldsEntry>): ManagedFieldsEntry {
     const message = createBaseManagedFieldsEntry();
-    message.time = (object.time !== undefined && object.time !== null) ? Time.fromPartial(object.time) : undefined;
     message.fieldsV1 = (object.fieldsV1 !== undefined && object.fieldsV1 !== null)
       ? FieldsV1.fromPartial(object.fieldsV1)
       : undefined;
