@@ -56,7 +56,8 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
   const options = { ...given, now: new Date(plan.generatedAt) };
   const prose = (text: string): string[] => paragraph(text, options.proseWidth);
   const troubles = troublesOf(plan).flatMap((trouble) => prose(`! ${trouble}`));
-  const groups = groupsOf(plan);
+  const above = new Set(plan.changes?.more);
+  const groups = groupsOf(plan).map((group) => withoutListed(group, above));
   const isMixed = new Set(plan.policies.map(({ mode }) => mode)).size > 1;
   const isListed = ({ decisions }: Group): boolean => decisions.length > 0;
   const sections = [
@@ -73,6 +74,13 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
+}
+
+/** An object that only the given policies remove is listed once, with these. */
+function withoutListed({ fate, title, decisions }: Group, above: ReadonlySet<Decision>): Group {
+  const left = decisions.filter((decision) => !above.has(decision));
+  const count = decisions.length - left.length;
+  return { fate, title: count === 0 ? title : `${title}, ${count} of them above`, decisions: left };
 }
 
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;

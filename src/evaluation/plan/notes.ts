@@ -284,11 +284,13 @@ function unreadNotes({ unread = [] }: PlanFacts): readonly string[] {
 function reportNotes({ policies = [], parts, usage, reports, moreNodes }: PlanFacts): readonly string[] {
   const { length: count } = reports;
   const isSilent = usage?.length === 0 && parts.length === 0;
-  if (isSilent && policies.some(({ nodes }) => nodes !== undefined))
+  const areRuled = policies.some(({ nodes }) => nodes !== undefined);
+  if (isSilent && areRuled)
     return [
       `No node has reported yet, so the removals on nodes are not known. ${firstValues} If agents should run, dustpan status shows why one does not.`,
     ];
-  if (count === 0) return [];
+  // Else `unknown` of the plan has the nodes and the advice.
+  if (count === 0 || areRuled) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
   const advice = moreNodes === undefined ? '' : ` To list the objects of nodes, ${moreNodes}.`;
   return [`${subject} only totals, from the reports of the agents.${advice}`];

@@ -26,6 +26,7 @@ const totals = (over: Partial<Totals> = {}): Totals => ({
   ...{ unit: 'podgc', node: null, planned: 0, kept: 0, waiting: 0, reasons: {} },
   ...over,
 });
+const done = pod('done');
 const enforced = { name: 'default', mode: 'Enforce', planned: 1 } as const;
 const dry = { name: 'trial', mode: 'DryRun', planned: 1 } as const;
 
@@ -89,7 +90,7 @@ type Case = Partial<PlanDocument> & { readonly options?: Partial<PlanTableOption
 
 const cases: Readonly<Record<string, Case>> = {
   'what is removed and kept': {
-    decisions: [pod('done'), waiting('fresh', 'TooYoung')],
+    decisions: [done, waiting('fresh', 'TooYoung')],
     totals: [totals({ planned: 1, kept: 1, waiting: 1, reasons: { Expired: 1, TooYoung: 1 } })],
     policies: [enforced],
     notes: ['Nodes are not known.'],
@@ -99,7 +100,7 @@ const cases: Readonly<Record<string, Case>> = {
     policies: [enforced],
     proposed: true,
     changes: {
-      more: [pod('done')],
+      more: [done],
       less: [pod('old', { reason: 'Orphaned' })],
       unknown: [],
       modes: [
@@ -135,12 +136,12 @@ const cases: Readonly<Record<string, Case>> = {
     changes: { more: [], less: [], modes: [], unknown: [onNodes(['small'])] },
   },
   'unknown pods and nodes, besides what is known': {
-    decisions: [pod('done')],
+    decisions: [done],
     totals: [totals({ planned: 1, kept: null, waiting: null, reasons: { Expired: 1 }, state: 'Unknown' })],
     policies: [enforced, { ...dry, planned: 0 }],
     proposed: true,
     unknown: [ofPods('default'), ofPods('trial'), { ...onNodes(null), policy: 'trial' }],
-    changes: { more: [pod('done')], less: [pod('old')], modes: [], unknown: [ofPods('default')] },
+    changes: { more: [done], less: [pod('old')], modes: [], unknown: [ofPods('default')] },
   },
   'the states of disks: removals that free enough are not a free disk': {
     totals: ['Free', 'Short', 'Idle'].map((state) => totals({ unit: 'imagegc', node: 'node-1', state })),
@@ -174,6 +175,12 @@ test('the tables are those of the file, in 80 columns unless they are wide', asy
     return `# ${name}\n\n${tableOf(one)}`;
   });
   await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/plan.txt');
+});
+
+test('an object that only the given policies remove is listed once', () => {
+  const changes = { more: [done], less: [], modes: [], unknown: [] };
+  const text = tableOf({ decisions: [done, pod('other')], changes });
+  expect(text.match(/web\/(done|other)/g)).toEqual(['web/done', 'web/other']);
 });
 
 test.each([
