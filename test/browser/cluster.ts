@@ -130,7 +130,26 @@ function nodeOf(pool: string, name: string, given: Pool) {
     const growthBytesPerHour = random.chance(0.5) ? Math.round(bytes * between(0.001, 0.01)) : undefined;
     return { name: namespace, pods: list.length, bytes, growthBytesPerHour };
   });
-  return { name, pool, pods, images: [...used, ...unused], usage: { fileSystems, namespaces } };
+  const usage = { fileSystems, namespaces, workloads: workloadsOf(pods), watchedSeconds: 604_800 };
+  return { name, pool, pods, images: [...used, ...unused], usage };
+}
+
+/** The mark of a workload is twice what its largest pod uses now. */
+function workloadsOf(pods: readonly ReturnType<typeof podOf>[]) {
+  const running = pods.filter(({ isFinished }) => !isFinished);
+  const sizeOf = (one: (typeof pods)[number]): number =>
+    sum([one.layersBytes, one.volumesBytes, one.logsBytes]);
+  const workloadOf = ({ namespace, name }: (typeof pods)[number]) =>
+    `${namespace}/${name.slice(0, name.lastIndexOf('-'))}`;
+  return [...Map.groupBy(running, workloadOf)].map(([key, own]) => {
+    const [namespace, name] = key.split('/');
+    const highestBytes = 2 * Math.max(...own.map(sizeOf));
+    return {
+      ...{ namespace, kind: 'Deployment', name, pods: own.length, bytes: sum(own.map(sizeOf)), highestBytes },
+      ...{ watchedSeconds: 604_800, limitBytes: 8 * gib },
+      parts: [{ kind: 'container', name: 'main', highestBytes, limitBytes: 8 * gib }],
+    };
+  });
 }
 
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1' });

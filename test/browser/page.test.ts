@@ -130,6 +130,13 @@ test('the usage of 40 nodes fits a phone and a wide screen', async () => {
   }
   expect(await page.locator('.bar').count()).toBe(20);
   expect(await page.locator('figure').count()).toBe(4);
+  const firstRow = (title: string) =>
+    page
+      .locator('section', { has: page.getByRole('heading', { name: title }) })
+      .locator('tbody tr')
+      .first();
+  await expect.poll(() => firstRow('Largest workloads').textContent()).toContain('deployment/');
+  expect(await firstRow('Suggested requests and limits').textContent()).toMatch(/pod.*→/);
   expect(await page.locator('.note').allTextContents()).toEqual([
     'web-12: the report has no usage of disks.',
     'data-05: the values are older than 15 minutes.',
@@ -139,7 +146,9 @@ test('the usage of 40 nodes fits a phone and a wide screen', async () => {
 interface Reports {
   readonly items: readonly {
     readonly metadata: object;
-    readonly status: { readonly usage?: { readonly fileSystems: object[]; readonly namespaces: object[] } };
+    readonly status: {
+      readonly usage?: Readonly<Record<'fileSystems' | 'namespaces' | 'workloads', object[]>>;
+    };
   }[];
 }
 
@@ -157,6 +166,16 @@ test('a hostile report in a snapshot is neither markup nor a value', async () =>
   });
   second?.namespaces.push({ name: hostile, pods: 1, bytes: 2 ** 45 });
   Object.assign(third ?? {}, { unknown: hostile });
+  third?.workloads.push({
+    ...{
+      namespace: 'shop',
+      kind: 'Deployment',
+      name: hostile,
+      highestBytes: 2 ** 45,
+      watchedSeconds: 604_800,
+    },
+    parts: [{ kind: 'container', name: hostile, highestBytes: 2 ** 45 }],
+  });
   writeFileSync(file, JSON.stringify({ kind: 'List', items }));
   const { stdout } = await dustpan(['report', `--snapshot=${cluster}`]);
   writeFileSync(file, stored);
@@ -168,6 +187,7 @@ test('a hostile report in a snapshot is neither markup nor a value', async () =>
     'data-05: the values are older than 15 minutes.',
   ]);
   expect(await page.getByText(hostile, { exact: true }).count()).toBe(1);
+  expect(await page.getByText(`deployment/${hostile}`, { exact: true }).count()).toBe(2);
   expect(problems).toEqual([]);
 });
 

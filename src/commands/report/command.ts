@@ -12,7 +12,7 @@ import {
 import type { PodFilter } from '../../evaluation/plan/filter.ts';
 import type { PlanInputs } from '../../evaluation/plan/inputs.ts';
 
-const about = `Writes one page about the cluster for people: what would be removed and kept by policy, namespace, node and reason, what uses the disks and when they are full, the largest namespaces, images and logs, what becomes due in the next days, the stuck pods, and each object with its explanation, to search. Agents report the usage of the disks, so it needs no --nodes. The page is one file that loads nothing from anywhere. Removes nothing.
+const about = `Writes one page about the cluster for people: what would be removed and kept by policy, namespace, node and reason, what uses the disks and when they are full, the largest namespaces, workloads, images and logs, suggested requests and limits, what becomes due in the next days, the stuck pods, and each object with its explanation, to search. Agents report the usage of the disks, so it needs no --nodes. The page is one file that loads nothing from anywhere. Removes nothing.
 
 Examples:
   # a page of the cluster, with the images and logs of its nodes

@@ -69,6 +69,7 @@ export function reportData(
 ) {
   const now = new Date(generatedAt);
   return {
+    now,
     total: shareOf('', decisions, unknown.length > 0),
     /** undefined = no node has a report. */
     usage: usageData(facts, now),

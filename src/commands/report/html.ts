@@ -73,6 +73,8 @@ function sections(plan: PlanDocument, data: ReportData): readonly string[] {
     list('Policies', policyTexts(plan)),
     plan.changes === undefined ? '' : changesSection(plan.changes),
     data.usage === undefined ? '' : usageSection(data.usage, tableOf(shared.namespaces)),
+    tableOf(shared.workloads),
+    tableOf(shared.suggestions),
     pair(shared.byPolicy, shared.byReason),
     pair(shared.byNamespace, shared.byNode),
     pair(shared.disks, shared.due),
@@ -131,6 +133,6 @@ table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px so
 th { color: var(--soft); font-weight: 600; overflow-wrap: normal; } .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } meter { width: 6rem; }
 ${usageStyle}.controls { align-items: center; display: flex; flex-wrap: wrap; gap: .8rem; margin-bottom: .6rem; } input { min-width: 16rem; } input, select, button { font: inherit; padding: .25rem .6rem; }
 .objects td { font-size: .87rem; } .objects p { color: var(--soft); margin: .15rem 0 0; } .object { min-width: 20rem; } .fate { font-weight: 600; } .remove { color: var(--red); } .warn, .wait { color: var(--amber); }
-@media (max-width: 60rem) { .objects { overflow-x: auto; } } @media (max-width: 34rem) { body { padding: .6rem; } section:not(.objects) :is(th, td) { font-size: .87rem; padding: .3rem .15rem; } }
+@media (max-width: 60rem) { .objects { overflow-x: auto; } } @media (max-width: 34rem) { body { padding: .6rem; } section { overflow-x: auto; } section:not(.objects) :is(th, td) { font-size: .87rem; padding: .3rem .15rem; } }
 @media print { :root { color-scheme: light; } body { background: #fff; color: #000; max-width: none; padding: 0; } .controls input, .controls select, .controls button, .controls label { display: none; } tr { break-inside: avoid; } .objects { overflow: visible; } .object { min-width: 0; } }
 `;

@@ -3,6 +3,10 @@ import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { Changes } from '../../evaluation/plan/document.ts';
 import { countText, freedText, usedShare, type Large, type ReportData, type Share } from './data.ts';
 import { growthText } from './usage.ts';
+import { capital } from '../../gc/reasons/words.ts';
+import type { Column as TerminalColumn } from '../../process/table.ts';
+import { suggestLayout, suggestLines } from '../suggest/table.ts';
+import { workloadLayout } from '../top/table.ts';
 
 export interface Section {
   readonly title: string;
@@ -56,6 +60,25 @@ export const changedObjects = (changes: Changes): Section =>
     ],
   );
 
+/** These columns of the table of a command. Their texts may be names from the cluster. */
+const ofCommand = <T>(
+  layout: readonly TerminalColumn<T>[],
+  ...titles: readonly string[]
+): readonly Column<T>[] =>
+  layout
+    .filter(({ title }) => titles.includes(title))
+    .map(({ title, text, right = false }) => ({
+      title: capital(title.toLowerCase()),
+      isNumber: right,
+      cell: (row) => (right ? text(row) : { name: text(row) }),
+    }));
+
+const workloadColumns = (now: Date) =>
+  ofCommand(
+    workloadLayout({ now, colours: false, isWide: true, width: undefined }),
+    ...['NAMESPACE', 'WORKLOAD', 'NOW', 'HIGHEST', 'REQUEST', 'LIMIT', 'GROWTH', 'PODS', 'WATCHED'],
+  );
+
 /** The tables that the page and Markdown share, in the order of Markdown. */
 export const sectionsOf = (data: ReportData) => ({
   namespaces: section('Largest namespaces', data.usage?.namespaces ?? [], [
@@ -64,6 +87,12 @@ export const sectionsOf = (data: ReportData) => ({
     number('Nodes', ({ nodes }) => String(nodes)),
     number('Growth', ({ growthBytesPerHour }) => growthText(growthBytesPerHour)),
   ]),
+  workloads: section('Largest workloads', data.usage?.workloads ?? [], workloadColumns(data.now)),
+  suggestions: section(
+    'Suggested requests and limits',
+    suggestLines((data.usage?.suggestions ?? []).filter(({ reason }) => reason === undefined)),
+    ofCommand(suggestLayout, 'NAMESPACE', 'WORKLOAD', 'PART', 'HIGHEST', 'REQUEST', 'LIMIT'),
+  ),
   byPolicy: shares('policy', data.byPolicy),
   byReason: shares('reason', data.byReason),
   byNamespace: shares('namespace', data.byNamespace),

@@ -10,7 +10,9 @@ import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 import { byText } from '../../runtime/text/by-text.ts';
+import { suggestionOf } from '../suggest/suggestions.ts';
 import { namespaceRows, reportedNode, sortedBy, sortValues } from '../top/rows.ts';
+import { workloadRows } from '../top/workloads.ts';
 
 /** Each is a field of the report, without `Bytes`. */
 const diskClasses = [
@@ -50,11 +52,15 @@ export function usageData({ usage = [], nodes }: PlanFacts, now: Date) {
       disk,
     })),
   );
+  const workloads = sortedBy(workloadRows(reported, undefined), sortValues.workloads, 'highest');
   return {
     /** Fullest first. */
     disks: disks.map(barOf).toSorted((a, b) => b.usedPercent - a.usedPercent || byText(a.node, b.node)),
     /** Largest first. */
     namespaces: sortedBy(namespaceRows(reported, everywhere), sortValues.namespaces, 'bytes'),
+    /** Those of which a pod has used most first. */
+    workloads,
+    suggestions: workloads.map((row) => suggestionOf(row, undefined)),
     /** Disks that are full within a week at their present growth, the first one first: agents make no other forecasts. */
     curves: disks.flatMap((disk) => curveOf(disk, now) ?? []).toSorted((a, b) => a.fullInMs - b.fullInMs),
     /** One sentence for each unknown value, with its nodes. */
@@ -152,6 +158,7 @@ function unknownOf(usage: ReportedUsage['usage'], now: Date): readonly string[] 
     ...(isStale(usage.measuredTime, now) ? [`the values are older than ${staleMinutes} minutes.`] : []),
     ...(usage.unknown === undefined ? [] : [`unknown: ${usage.unknown}.`]),
     ...podsUnknown(usage),
+    ...(usage.workloads === undefined ? ['the report has no high-water marks.'] : []),
   ];
 }
 

@@ -105,7 +105,7 @@ export function suggestView({ facts, allocatable, question, workload }: Given, n
  * Suggests values that no pod of the workload has reached in the time of watching, 20 % above the highest. The kubelet compares writable layers, logs
  * and emptyDirs together with the sum of the limits of the containers, so the container that uses most also gets the space of the emptyDirs.
  */
-function suggestionOf(row: WorkloadRow, allocatable: readonly number[] | undefined): Suggestion {
+export function suggestionOf(row: WorkloadRow, allocatable: readonly number[] | undefined): Suggestion {
   const { namespace, kind, name, highestBytes, highestPod, watchedSeconds, requestBytes, limitBytes } = row;
   const reason = noValues(row);
   const parts = reason === undefined ? suggestedParts(row) : [];

@@ -23,7 +23,7 @@ function fitText({ podsPerNode }: Suggestion): string {
   return least === most ? String(least) : `${least}-${most}`;
 }
 
-const layout: readonly Column<Line>[] = [
+export const suggestLayout: readonly Column<Line>[] = [
   { title: 'NAMESPACE', text: ({ one, part }) => (part === undefined ? one.namespace : ''), max: 63 },
   { title: 'WORKLOAD', text: ({ one, part }) => (part === undefined ? workloadText(one) : ''), max: 253 },
   { title: 'PART', text: ({ part }) => (part === undefined ? 'pod' : partText(part)) },
@@ -55,19 +55,20 @@ const highestText = ({ highestBytes, unlistedBytes, hasUnknownNodes }: Suggestio
 
 const partText = ({ kind, name }: SuggestedPart): string => `${kind} ${name}`;
 
+/** The pod as a whole, then its parts. */
+export const suggestLines = (given: readonly Suggestion[]): readonly Line[] =>
+  given.flatMap((one) => [{ one, part: undefined }, ...one.parts.map((part) => ({ one, part }))]);
+
 /** The suggestions for people: what is unknown, the values, who was over a present limit, and why there are no values. */
 export function suggestTable(view: SuggestView, width: number | undefined, isAll = false): readonly string[] {
   const { items, notes } = view;
   const lines = (text: string): readonly string[] => paragraph(text, width ?? 80);
   const given = items.filter(({ reason }) => reason === undefined);
-  const rows = given.flatMap((one) => [
-    { one, part: undefined },
-    ...one.parts.map((part) => ({ one, part })),
-  ]);
+  const rows = suggestLines(given);
   const blocks = [
     notes.flatMap((note) => lines(`! ${noteText(note)}`)),
     items.length === 0 ? lines(`${nothing}${isAll ? '' : ' -A lists those of all namespaces.'}`) : [],
-    rows.length === 0 ? [] : columns(layout, rows, width ?? Infinity).map((line) => line.trimEnd()),
+    rows.length === 0 ? [] : columns(suggestLayout, rows, width ?? Infinity).map((line) => line.trimEnd()),
     items.flatMap((one) => lines(whyNone(one))).filter((line) => line !== ''),
     items.flatMap((one) => lines(exceededText(one))).filter((line) => line !== ''),
     nextLines(given).flatMap(lines),

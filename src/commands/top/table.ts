@@ -360,7 +360,7 @@ function namespaceLayout(
   ];
 }
 
-const workloadLayout = (screen: TopScreen): readonly TopColumn<WorkloadRow>[] => {
+export const workloadLayout = (screen: TopScreen): readonly TopColumn<WorkloadRow>[] => {
   const atLeast = ({ lowerBound }: WorkloadRow, text: string): string => boundText(lowerBound, text);
   const unlessNarrow = (text: string): string =>
     screen.isWide || (screen.width ?? wideEnough) >= wideEnough ? text : '';

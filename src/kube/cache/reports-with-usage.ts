@@ -91,13 +91,17 @@ export function reportsWithUsage(): Resource<ReportWithUsage> {
 /** What a page needs. Usage without a time is unknown. */
 function shownOf({ measuredTime, ...usage }: NodeGCReportStatusUsage): NodeGCReportStatusUsage | undefined {
   if (measuredTime === undefined) return undefined;
-  const { unknown, fileSystems, namespaces, otherNamespaces } = usage;
+  const { unknown, fileSystems, namespaces, otherNamespaces, workloads, otherWorkloads, watchedSeconds } =
+    usage;
   return {
     measuredTime,
     unknown,
     fileSystems: fileSystems?.filter(({ capacityBytes }) => capacityBytes > 0),
     namespaces,
     otherNamespaces,
+    workloads,
+    otherWorkloads,
+    watchedSeconds,
   };
 }
 

@@ -201,7 +201,7 @@ describe('what uses the disks', () => {
   const reported = (name: string, over: Partial<NodeGCReportStatusUsage> = {}): ReportedUsage => ({
     node: name,
     reportTime: at(0),
-    usage: { measuredTime: at(0), fileSystems: [disk()], namespaces: [], ...over },
+    usage: { measuredTime: at(0), fileSystems: [disk()], namespaces: [], workloads: [], ...over },
   });
   const olderAgent: ReportedUsage = { node: 'old', reportTime: at(0), usage: undefined };
   const factsWith = (usage: readonly ReportedUsage[], nodes?: readonly string[]): PlanFacts => ({
@@ -222,6 +222,16 @@ describe('what uses the disks', () => {
         { name: 'web', pods: 3, bytes: 30 * gib, growthBytesPerHour: gib },
         { name: 'db', pods: 1, bytes: 9 * gib },
       ],
+      workloads: [
+        {
+          ...{ namespace: 'web', kind: 'Deployment', name: 'we|b', pods: 2, bytes: 6 * gib },
+          ...{ highestBytes: 4 * gib, watchedSeconds: 604_800, limitBytes: 4 * gib },
+          parts: [{ kind: 'container', name: '`main`', highestBytes: 4 * gib, limitBytes: 4 * gib }],
+        },
+        // Too new for a suggestion.
+        { ...{ namespace: 'db', kind: 'StatefulSet', name: 'db', highestBytes: gib, watchedSeconds: 60 } },
+      ],
+      watchedSeconds: 604_800,
     }),
     // Two disks: a part of the second is unknown, and collection gives time.
     reported('node-2', {
@@ -233,6 +243,7 @@ describe('what uses the disks', () => {
         }),
       ],
       namespaces: [{ name: 'web', pods: 1, bytes: 12 * gib, growthBytesPerHour: 2 * gib }],
+      workloads: undefined,
     }),
     reported('stale', { measuredTime: at(-0.3), fileSystems: [disk(growing)] }),
     // No images are on this disk, and it is not known what can be collected.
