@@ -168,7 +168,7 @@ export interface GCPolicySpecPodsTerminated {
    */
   honorTTLAnnotation?: boolean | undefined;
   /**
-   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment, a Job of a CronJob as the CronJob. While ReplicaSets or Jobs cannot be listed, a policy with one of these fields deletes no finished pod (OwnersUnknown). For people who read the logs of the last runs.
+   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment, a Job of a CronJob as the CronJob. A pod without a controller has no owner and is not kept. While ReplicaSets or Jobs cannot be listed, a policy with one of these fields deletes no finished pod (OwnersUnknown). For people who read the logs of the last runs.
    */
   keepPerOwner?: number | undefined;
   keepPerOwnerByPhase?: GCPolicySpecPodsTerminatedKeepPerOwnerByPhase | undefined;

@@ -46,11 +46,11 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   TerminatedInNamespace: {
     meaning:
       'Its namespace has more finished pods than the threshold per namespace; dustpan deletes evicted pods first, then the oldest.',
-    change: `A higher pods.terminated.perNamespaceThreshold, or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
+    change: `A higher pods.terminated.perNamespaceThreshold, or, for one of the newest pods of an owner, a higher keepPerOwner, which keeps no pod without an owner. ${podLabel}`,
   },
   Expired: {
     meaning: 'It has finished, and its time to live has passed.',
-    change: `A longer ttl (in pods.terminated.ttlByReason or ttlAfterFinished; the pod's annotation ${TTL_ANNOTATION} can only shorten it), or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
+    change: `A longer ttl (in pods.terminated.ttlByReason or ttlAfterFinished; the pod's annotation ${TTL_ANNOTATION} can only shorten it), or, for one of the newest pods of an owner, a higher keepPerOwner, which keeps no pod without an owner. ${podLabel}`,
   },
   OutOfService: {
     meaning: 'It is terminating on a node that is not ready and has the out-of-service taint.',
