@@ -40,14 +40,14 @@ export const freeDiskSpaceFailed = (node: ObjectRef, message: string, measured: 
 
 type Shortage = Pick<ImageGcPlan, 'crossed' | 'wantedBytes' | 'wantedInodes'>;
 
-/** The words of Kubernetes 1.36, then the target, for bytes, inodes or both; `disk` was measured before the pass. */
+/** The words of Kubernetes 1.36 with readable sizes, then the target, for bytes, inodes or both; `disk` was measured before the pass. */
 export function shortMessage(
   disk: DiskSpace | undefined,
   { crossed, wantedBytes, wantedInodes }: Shortage,
   freed: { readonly bytes: number; readonly inodes: number },
 ): string {
   const texts = {
-    bytes: `Failed to free sufficient space by deleting unused images (freed ${freed.bytes} bytes). Wanted ${wantedBytes} bytes.`,
+    bytes: `Failed to free sufficient space by deleting unused images (freed ${shortSizeText(freed.bytes)}). Wanted ${shortSizeText(wantedBytes)}.`,
     inodes: `Failed to free sufficient inodes by deleting unused images (freed ${freed.inodes} inodes). Wanted ${wantedInodes} inodes.`,
   };
   return crossed.map((unit) => `${insufficient(unit, disk)} ${texts[unit]}`).join(' ');
@@ -59,7 +59,7 @@ export function dryShortMessage(
   { crossed, ...plan }: Shortage & Pick<ImageGcPlan, 'plannedBytes' | 'plannedInodes'>,
 ): string {
   const texts = {
-    bytes: `Deleting unused images would free ${plan.plannedBytes} of ${plan.wantedBytes} bytes.`,
+    bytes: `Deleting unused images would free ${shortSizeText(plan.plannedBytes)} of ${shortSizeText(plan.wantedBytes)}.`,
     inodes: `Deleting unused images would free an estimated ${plan.plannedInodes} of ${plan.wantedInodes} inodes.`,
   };
   return crossed.map((unit) => `${insufficient(unit, disk)} ${texts[unit]}`).join(' ');

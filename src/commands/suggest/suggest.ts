@@ -15,7 +15,7 @@ import type { TopQuestion } from '../top/command.ts';
 import { isOfAllNamespaces, readTop } from '../top/top.ts';
 import { noteText } from '../top/table.ts';
 import { workloadText } from '../top/workloads.ts';
-import { suggestView } from './suggestions.ts';
+import { suggestView, type Allocatable } from './suggestions.ts';
 import { isPatchable, patchesText, suggestTable } from './table.ts';
 
 export interface SuggestConfig {
@@ -61,14 +61,16 @@ export async function runSuggest(
 async function readAllocatable(
   transport: KubeTransport,
   signal: AbortSignal,
-): Promise<readonly number[] | undefined> {
+): Promise<readonly Allocatable[] | undefined> {
   const resource = inJson({ name: 'nodes', path: '/api/v1/nodes' }, (json) => {
     const allocatable = asObject(asObject(asObject(json)['status'])['allocatable']);
-    return parseQuantity(asText(allocatable['ephemeral-storage']));
+    const numberOf = (name: string): number | undefined => parseQuantity(asText(allocatable[name]));
+    const [bytes, pods] = [numberOf('ephemeral-storage'), numberOf('pods')];
+    return bytes === undefined ? undefined : { bytes, pods };
   });
   try {
     const nodes = await listObjects({ transport, resource }, signal);
-    return nodes.flatMap((bytes) => bytes ?? []);
+    return nodes.flatMap((node) => node ?? []);
   } catch (cause) {
     if (isDenied(cause)) return undefined;
     throw new Error('listing nodes', { cause });

@@ -60,7 +60,7 @@ export interface Suggestion {
   readonly suggested: Values;
   readonly parts: readonly SuggestedPart[];
   readonly exceeded: readonly Exceeded[];
-  /** Pods that fit on a node by the suggested request. */
+  /** Pods that fit on a node by the suggested request and its number of pods. */
   readonly podsPerNode: { readonly least: number; readonly most: number } | undefined;
 }
 
@@ -80,8 +80,15 @@ interface Given {
   /** `deployment/web`; undefined = all. */
   readonly workload: string | undefined;
   readonly facts: TopFacts;
-  /** Bytes of ephemeral storage that each node has for pods; undefined = unknown. */
-  readonly allocatable: readonly number[] | undefined;
+  /** What each node has for pods; undefined = unknown. */
+  readonly allocatable: readonly Allocatable[] | undefined;
+}
+
+export interface Allocatable {
+  /** Of ephemeral storage. */
+  readonly bytes: number;
+  /** The number of pods; undefined = unknown. */
+  readonly pods: number | undefined;
 }
 
 /** Throws if the workload is not listed. */
@@ -105,13 +112,15 @@ export function suggestView({ facts, allocatable, question, workload }: Given, n
  * Suggests values that no pod of the workload has reached in the time of watching, 20 % above the highest. The kubelet compares writable layers, logs
  * and emptyDirs together with the sum of the limits of the containers, so the container that uses most also gets the space of the emptyDirs.
  */
-export function suggestionOf(row: WorkloadRow, allocatable: readonly number[] | undefined): Suggestion {
+export function suggestionOf(row: WorkloadRow, allocatable: readonly Allocatable[] | undefined): Suggestion {
   const { namespace, kind, name, highestBytes, highestPod, watchedSeconds, requestBytes, limitBytes } = row;
   const reason = noValues(row);
   const parts = reason === undefined ? suggestedParts(row) : [];
   const containers = parts.filter((part) => part.kind !== 'volume').map(({ suggested }) => suggested);
   const request = reason === undefined ? sum(containers.map((one) => one.requestBytes ?? 0)) : undefined;
-  const fits = allocatable?.map((bytes) => Math.floor(bytes / (request ?? Infinity)));
+  const fits = allocatable?.map(({ bytes, pods = Infinity }) =>
+    Math.min(pods, Math.floor(bytes / (request ?? Infinity))),
+  );
   return {
     namespace,
     kind,

@@ -42,7 +42,7 @@ export interface WhyConfig {
 function kindArgument() {
   const argument = new Argument(
     '<KIND>',
-    'Kind of the object: pod, image, container, sandbox, log, node, or a kind of plan -o json. KIND/NAME is one word.',
+    'Kind of the object: pod, image, container, sandbox, log, checkpoint, node, or a kind of plan -o json. KIND/NAME is one word.',
   );
   argument.argChoices = [...kinds];
   return argument;
@@ -56,7 +56,7 @@ const whyOptions = () =>
       .addArgument(kindArgument())
       .argument(
         '[NAME...]',
-        'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox or NAMESPACE/POD and its name, path of a log, or the object as plan prints it. The beginning of an id is enough.',
+        'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox or NAMESPACE/POD and its name, path of a log, name or NAMESPACE/POD of a checkpoint, or the object as plan prints it. The beginning of an id is enough.',
       )
       .addOption(outputOption())
       .option(

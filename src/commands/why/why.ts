@@ -67,8 +67,9 @@ async function gone(
   target: Exclude<Target, { kind: 'found' }>,
   facts: PlanFacts | undefined,
 ): Promise<ExplanationDocument> {
-  const { removed, remark = '' } = await recorded(question, plan, facts);
-  if (removed.length === 0) throw new Error(`${target.message}${remark}`);
+  const { removed, remark } = await recorded(question, plan, facts);
+  if (removed.length === 0)
+    throw new Error(remark === undefined ? target.message : `${sentence(target.message)} ${remark}`);
   const { notes = [] } = facts ?? {};
   return answer({
     generatedAt: formatRfc3339(timeOf(plan, facts ?? {})),
@@ -78,6 +79,9 @@ async function gone(
     notes: target.kind === 'unread' ? [...notes, `It may be there again: ${target.message}.`] : notes,
   });
 }
+
+/** A guess ends with a question mark. */
+const sentence = (message: string): string => (message.endsWith('?') ? message : `${message}.`);
 
 interface Recorded {
   readonly removed: readonly Removal[];
@@ -135,7 +139,7 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
     } catch (err) {
       if (isNotFound(err)) return { removed: [] };
       if (err instanceof ApiError)
-        return { removed: [], remark: `; the reports of nodes cannot be read: ${errorLine(err)}` };
+        return { removed: [], remark: `The reports of nodes cannot be read: ${errorLine(err)}` };
       throw new Error('listing nodegcreports', { cause: err });
     }
     return { removed: removalsOf(question, nodes) };
@@ -143,7 +147,7 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
 }
 
 const noRecord =
-  '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers, and the kubelet removes both, too';
+  'No agent has a record of its removal: an agent keeps the last ten removed images for a day, and the last ten removed containers. The kubelet also removes images and containers, without a record';
 
 const nodeOnly = ({ kind, text }: NodeQuestion, program: string): string =>
   `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent${kind === 'image' ? `. '${program} top images -o name' lists the largest with their nodes` : ''}`;
@@ -174,7 +178,7 @@ async function collected(pod: AskedPod, kube: PersonConnection): Promise<Recorde
   try {
     collections = await usingCluster(kube, ({ transport }) => readCollections(transport, namespace, signal));
   } catch (err) {
-    const remark = `; dustpan's Events in namespace ${namespace} cannot be read: ${errorLine(err)}`;
+    const remark = `The Events of dustpan in namespace ${namespace} cannot be read: ${errorLine(err)}`;
     return { removed: [], remark };
   }
   const sure = collections.find(({ names }) => names.includes(name));
@@ -187,8 +191,8 @@ async function collected(pod: AskedPod, kube: PersonConnection): Promise<Recorde
 
 const remarkOn = (likely: Collection | undefined): string =>
   likely === undefined
-    ? "; no Event of dustpan is about it: the API server keeps Events for an hour by default, and dustpan writes a limited number of them. The controller's log names each deleted pod"
-    : `; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}${untilText(likely)}, maybe this one too (${likely.note}). The controller's log names each deleted pod`;
+    ? "No Event of dustpan is about it: the API server keeps Events for an hour by default, and dustpan writes a limited number of them. The controller's log names each deleted pod"
+    : `dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}${untilText(likely)}, maybe this one too (${likely.note}). The controller's log names each deleted pod`;
 
 /** The later passes, whose pods the Event does not name. */
 const untilText = ({ lastAt }: Collection): string =>

@@ -173,10 +173,17 @@ function meaningsAbout({ kind }: PlanObject, unit: Unit): Meanings | undefined {
   return kind === 'Image' ? imageReasons : containerReasons;
 }
 
-function onDiskOf(id: string, { space }: NodePart): ImageOnDisk | undefined {
+function onDiskOf(id: string, { space, containers = [] }: NodePart): ImageOnDisk | undefined {
   const bytes = space?.images.get(id);
   if (space === undefined || bytes === undefined) return undefined;
   const { unique, shared, packed, inexactBecause = null } = bytes;
+  const names = new Map<string, string>(
+    containers.flatMap((container) => {
+      const { namespace = '', name } = podRefOf(container);
+      const text = `container ${container.name} of pod ${namespace}/${name ?? ''}`;
+      return name === undefined ? [] : [[`container ${container.id}`, text] as const];
+    }),
+  );
   const held = new Map<string, number>();
   for (const share of space.shares) {
     const { heldBy: by } = share;
@@ -186,7 +193,7 @@ function onDiskOf(id: string, { space }: NodePart): ImageOnDisk | undefined {
     uniqueBytes: unique,
     sharedBytes: shared,
     packedBytes: packed,
-    held: [...held].map(([by, heldBytes]) => ({ by, bytes: heldBytes })),
+    held: [...held].map(([by, heldBytes]) => ({ by: names.get(by) ?? by, bytes: heldBytes })),
     inexactBecause,
   };
 }

@@ -26,10 +26,10 @@ interface Words {
   readonly node: string | undefined;
 }
 
-export const kinds = ['pod', 'image', 'container', 'sandbox', 'log', 'node'] as const;
+export const kinds = ['pod', 'image', 'container', 'sandbox', 'log', 'checkpoint', 'node'] as const;
 
 /** With the kinds of `plan -o json` and the words before a name in the table of `plan`. */
-const kindOf: ReadonlyMap<string, Question['kind'] | 'path'> = new Map([
+const kindOf: ReadonlyMap<string, Question['kind'] | 'path' | 'checkpoint'> = new Map([
   ...(['pod', 'pods', 'po'] as const).map((word) => [word, 'pod'] as const),
   ...(['image', 'images'] as const).map((word) => [word, 'image'] as const),
   ...(['container', 'containers', 'log', 'logs', 'logfile', 'loglink', 'logdirectory'] as const).map(
@@ -39,6 +39,7 @@ const kindOf: ReadonlyMap<string, Question['kind'] | 'path'> = new Map([
   ...(['pod directory', 'poddirectory', 'control group', 'podcgroup'] as const).map(
     (word) => [word, 'path'] as const,
   ),
+  ...(['checkpoint', 'checkpoints'] as const).map((word) => [word, 'checkpoint'] as const),
   ...(['node', 'nodes', 'no'] as const).map((word) => [word, 'node'] as const),
 ]);
 
@@ -63,7 +64,7 @@ export function questionOf(words: Words): Parsed {
 }
 
 function ofNodeObject(
-  kind: Exclude<Question['kind'], 'pod'> | 'path',
+  kind: Exclude<Question['kind'], 'pod'> | 'path' | 'checkpoint',
   name: string,
   node: string | undefined,
 ): Parsed {
@@ -74,6 +75,8 @@ function ofNodeObject(
       return nodeQuestion(name, node);
     case 'path':
       return containerQuestion('container', name.startsWith('/') ? name : `${ellipsis}/${name}`, node);
+    case 'checkpoint':
+      return containerQuestion('container', checkpointPath(name), node);
     default:
       return containerQuestion(kind, name, node);
   }
@@ -81,6 +84,14 @@ function ofNodeObject(
 
 /** In the table of `plan`, it replaces a part of a path. */
 export const ellipsis = '…';
+
+/** By its path or file name, or by the pod, with which the kubelet begins the name: `checkpoint-POD_NAMESPACE-CONTAINER-TIME.tar`. */
+function checkpointPath(name: string): string {
+  if (name.startsWith('/')) return name;
+  if (name.startsWith('checkpoint-')) return `${ellipsis}/${name}`;
+  const [pod, namespace = ''] = name.split('/').toReversed();
+  return `${ellipsis}/checkpoint-${pod}_${namespace}${namespace === '' ? '' : '-'}${ellipsis}`;
+}
 
 const nodeQuestion = (name: string, node = name): Parsed =>
   node === name && notObjectName(name) === undefined

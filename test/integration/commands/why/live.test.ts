@@ -41,7 +41,7 @@ test('a name without a namespace is in the namespace of the context, else in def
   api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'batch' } });
   const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${input.path('kubeconfig')}`]);
   const message = 'dustpan: there is no pod batch/p0001, or not any more; there is default/p0001';
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}; ${noEvent}\n` });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}. ${noEvent}\n` });
 });
 
 const collected = (note: string, pods?: string, more = 0) => ({
@@ -66,7 +66,7 @@ const collected = (note: string, pods?: string, more = 0) => ({
 });
 const gone = 'dustpan: there is no pod default/report-b, or not any more';
 const noEvent =
-  "no Event of dustpan is about it: the API server keeps Events for an hour by default, and dustpan writes a limited number of them. The controller's log names each deleted pod";
+  "No Event of dustpan is about it: the API server keeps Events for an hour by default, and dustpan writes a limited number of them. The controller's log names each deleted pod";
 
 test('explains a deleted pod by its Events', async () => {
   const note = 'Deleted 2 pods (Terminated, policy default): report-a, report-b';
@@ -114,22 +114,22 @@ test.each([
   {
     name: 'only counts it, perhaps',
     event: collected(others, 'report-c', 6),
-    message: /^; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too/,
+    message: /^\. dustpan deleted pods of Job report at 2026[^\n]*maybe this one too/,
   },
   {
     name: 'has no annotations, perhaps',
     event: collected('Deleted 1 pod (Terminated, policy default): report-b'),
-    message: /^; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too/,
+    message: /^\. dustpan deleted pods of Job report at 2026[^\n]*maybe this one too/,
   },
   {
     name: 'is about another one',
     event: collected('Deleted 1 pod (Terminated, policy default): report-c', 'report-c'),
-    message: /^; no Event of dustpan is about it: /,
+    message: /^\. No Event of dustpan is about it: /,
   },
   ...['gc.dustpan.dev/agent', 'example.com/gc.dustpan.dev'].map((controller) => ({
     name: `is of ${controller}`,
     event: { ...collected('Deleted 1 pod: report-b', 'report-b'), reportingController: controller },
-    message: /^; no Event of dustpan is about it: /,
+    message: /^\. No Event of dustpan is about it: /,
   })),
 ])('a missing pod is not explained by an Event that $name', async ({ event, message }) => {
   api.store.apply(event);
@@ -139,13 +139,13 @@ test.each([
 });
 
 test.each([
-  ['events', 'pod default/report-b', "dustpan's Events in namespace default"],
-  ['nodegcreports', 'container cccc', 'the reports of nodes'],
+  ['events', 'pod default/report-b', 'The Events of dustpan in namespace default'],
+  ['nodegcreports', 'container cccc', 'The reports of nodes'],
 ])('says that %s cannot be read, and which right is missing', async (resource, words, what) => {
   api.faults.next(({ path }) => path.endsWith(`/${resource}`), { kind: 'status', status: 403 });
   const { code, stderr } = await why(...words.split(' '));
   expect(code).toBe(1);
-  expect(stderr).toMatch(new RegExp(`^dustpan: [^\\n]+; ${what} cannot be read: [^\\n]*\\n$`));
+  expect(stderr).toMatch(new RegExp(`^dustpan: [^\\n]+\\. ${what} cannot be read: [^\\n]*\\n$`));
 });
 
 const reportOf = (node: string, status: object): void => {
@@ -225,6 +225,6 @@ test('explains a removed container or log by the reports of the nodes, also wher
     /^Container main of pod default\/api \(cccccccccccc\) on node-1 was removed: PodGone\n[^!]*$/,
   );
   expect((await why('container', 'dddd', ...input.nodeFlags)).stderr).toMatch(
-    /^dustpan: there is no container or sandbox dddd on [^;]+, or not any more; no agent has a record of its removal: [^\n]+\n$/,
+    /^dustpan: there is no container or sandbox dddd on [^;]+, or not any more\. No agent has a record of its removal: [^\n]+\n$/,
   );
 });

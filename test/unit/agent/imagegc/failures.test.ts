@@ -23,7 +23,7 @@ test('a disk that is full of other things is one Event, in the kubelet’s words
   await node.observe();
   expect(await node.pass()).toMatchObject({ result: 'Short', removed: 1, freedBytes: 1000 });
   expect(notes()).toEqual([
-    "FreeDiskSpaceFailed: Insufficient free disk space on the node's image filesystem (97% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 1000 bytes). Wanted 1700 bytes. Used: 8.50 KiB of 9.77 KiB: images InUse 1000 B (1), images Pinned 100 B (1), writable layers 2.00 KiB, logs 70 B, rest 5.35 KiB.",
+    "FreeDiskSpaceFailed: Insufficient free disk space on the node's image filesystem (97% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 1000 B). Wanted 1.7 KiB. Used: 8.50 KiB of 9.77 KiB: images InUse 1000 B (1), images Pinned 100 B (1), writable layers 2.00 KiB, logs 70 B, rest 5.35 KiB.",
   ]);
   await node.pass();
   expect(node.recorder.reasons.slice(1)).toEqual([

@@ -72,7 +72,7 @@ describe('a pass ends', () => {
       }),
       undefined,
       'Short',
-      "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes. nodes.imageGC.only keeps 2 unused images, 1.95 KiB (NotSelected).",
+      "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 B of 1000 B. nodes.imageGC.only keeps 2 unused images, 1.95 KiB (NotSelected).",
     ],
     [
       'with a failed removal of an image on the remove list',

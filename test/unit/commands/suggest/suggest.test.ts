@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatusUsageWorkload } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { suggestView, type Suggestion } from '../../../../src/commands/suggest/suggestions.ts';
+import {
+  suggestView,
+  type Allocatable,
+  type Suggestion,
+} from '../../../../src/commands/suggest/suggestions.ts';
 import { patchesText, suggestTable } from '../../../../src/commands/suggest/table.ts';
 import type { TopQuestion } from '../../../../src/commands/top/command.ts';
 import type { TopFacts } from '../../../../src/commands/top/rows.ts';
@@ -13,7 +17,8 @@ const question: TopQuestion = {
   ...{ namespace: undefined, nodes: undefined, selector: undefined },
 };
 
-const viewOf = (facts: TopFacts, allocatable: readonly number[] | undefined = [90 * gib]) =>
+const room = (bytes: number, pods?: number): Allocatable => ({ bytes, pods });
+const viewOf = (facts: TopFacts, allocatable: readonly Allocatable[] | undefined = [room(90 * gib)]) =>
   suggestView({ facts, allocatable, question, workload: undefined }, now);
 
 /** What is suggested for the only workload of a node. */
@@ -88,9 +93,10 @@ describe('values', () => {
 
   test('how many fit on a node', () => {
     const facts = factsOf([marked('node-1', [workload('web', 1024)])]);
-    const fits = (allocatable: readonly number[] | undefined) =>
+    const fits = (allocatable: readonly Allocatable[] | undefined) =>
       suggestView({ facts, allocatable, question, workload: undefined }, now).items[0]?.podsPerNode;
-    expect(fits([10 * gib, 20 * gib])).toEqual({ least: 8, most: 16 });
+    expect(fits([room(10 * gib), room(20 * gib)])).toEqual({ least: 8, most: 16 });
+    expect(fits([room(10 * gib, 110), room(20 * gib, 10)])).toEqual({ least: 8, most: 10 });
     expect(fits([])).toBeUndefined();
     expect(fits(undefined)).toBeUndefined();
   });
@@ -149,7 +155,7 @@ describe('output', () => {
     ]),
     marked('node-2', undefined),
   ]);
-  const view = viewOf(facts, [90 * gib, 180 * gib]);
+  const view = viewOf(facts, [room(90 * gib), room(180 * gib)]);
 
   test('is that of the file', async () => {
     const texts = {

@@ -107,6 +107,16 @@ const planned: Cases<
       { remove: [listed('x')] },
       partWith({ containers: [container('c', { pod: 'web', imageId: 'sha256:x' })] }),
     ),
+    'by containers that have its layers': on({
+      containers: [container('c', { pod: 'web', imageId: 'sha256:x' })],
+      space: {
+        ...{ ownPins: new Map<string, string>(), sandboxImages: new Set<string>() },
+        shares: ['container c', 'container of-ctr'].map((heldBy) => ({
+          ...{ images: ['sha256:x'], bytes: 1024, packedBytes: 0, heldBy },
+        })),
+        images: new Map([['sha256:x', { unique: 4096, shared: 0, packed: 1024, inexactBecause: undefined }]]),
+      },
+    }),
     'by a mount': on({ mounted: ['sha256:x'] }),
   },
   BoundPod: {

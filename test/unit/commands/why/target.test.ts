@@ -7,7 +7,7 @@ import { findTarget } from '../../../../src/evaluation/why/target.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { PodPart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { now, pod } from '../../../builders.ts';
+import { minutesAgo, now, pod } from '../../../builders.ts';
 import { dead, down, link, log, logsRule, rule } from '../../agent/containergc/builders.ts';
 import { boundPod, factsOf, nodesPolicy, type Facts } from '../facts.ts';
 
@@ -37,6 +37,20 @@ const onNode: Facts = {
       ...[log(`${goneLogs}/main/0.log`), log(`${goneLogs}/main/1.log`)],
       link(linkedLog, `${goneLogs}/main/0.log`),
     ),
+  },
+};
+
+const withCheckpoints: Facts = {
+  ...onNode,
+  part: {
+    ...onNode.part,
+    checkpoints: {
+      files: ['api_web', 'api_other', 'api_other'].map((name, i) => ({
+        path: `/checkpoints/checkpoint-${name}-main-2026-01-0${i + 1}T00:00:00Z.tar`,
+        ...{ isFile: true, bytes: 4096, writtenMs: minutesAgo(600) },
+      })),
+      ...{ complete: true, isReadOnly: false, isApart: false },
+    },
   },
 };
 
@@ -107,12 +121,17 @@ const inPart: readonly (readonly [string, PodPart])[] = [
   ['pod queue -n web', { namespace: undefined, selector: 'app=api' }],
   ['pod queue', { namespace: 'web', selector: undefined }],
 ];
+const aboutCheckpoints = [
+  ...['checkpoint web/api', 'checkpoint api', 'checkpoint checkpoint-api_web-main-2026-01-01T00:00:00Z.tar'],
+  ...['checkpoints other/api', 'checkpoint gone'],
+];
 const aboutLargeLogs = ['log /var/log/containers/pod_default_main-aaaa11.log', `log ${rotated}`, 'pod pod'];
 
 test('what why finds for the words of the command line is that of the file', async () => {
   const texts = [
     ...asked.map((words) => [words, answer(words, onNode)]),
     ...inPart.map(([words, part]) => [`${words}, in a snapshot of a part`, answer(words, onNode, part)]),
+    ...aboutCheckpoints.map((words) => [words, answer(words, withCheckpoints)]),
     ...aboutLargeLogs.map((words) => [`${words}, with a large log`, answer(words, withLargeLogs)]),
   ];
   const text = texts.map(([words, found]) => `why ${words}\n  ${found}\n`).join('');
