@@ -23,7 +23,7 @@ import { lastingImages, measureUsage, type ExactImages } from './measure.ts';
 import { noMarks, observeMarks, watchedPods } from './marks.ts';
 import { partialText, unlistedTexts } from './words.ts';
 import { showUsage, type UsageMetrics } from './metrics.ts';
-import { planUsage, type UsagePlan } from './plan.ts';
+import { planUsage, type ReportLists, type UsagePlan } from './plan.ts';
 
 export interface UsageDeps {
   /** The usage of the pods, as this node's kubelet reports it. */
@@ -37,6 +37,7 @@ export interface UsageDeps {
   readonly pods: () => readonly StoragePod[] | undefined;
   /** Pods that the node may have, without finished ones; undefined = unknown. */
   readonly podSlots: () => number | undefined;
+  readonly lists: ReportLists;
   /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
@@ -94,7 +95,7 @@ export class UsageManager {
 
   /** One measurement. What cannot be read is unknown, and no failure of the agent. */
   async measure(signal: AbortSignal): Promise<void> {
-    const { pods, podSlots, images, containers, leftovers, freedBytes, clock, metrics } = this.#deps;
+    const { pods, podSlots, lists, images, containers, leftovers, freedBytes, clock, metrics } = this.#deps;
     const unknown: string[] = [];
     const tried = async <T>(what: string, read: Promise<T>): Promise<T | undefined> => {
       try {
@@ -147,6 +148,7 @@ export class UsageManager {
       bound: facts.pods,
       podSlots: podSlots(),
       unknown,
+      lists,
     });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;

@@ -107,8 +107,6 @@ const expired = (one: WorkloadMarks, day: number): WorkloadMarks => ({
   parts: one.parts.map((part) => ({ ...part, peaks: within(part.peaks, day) })),
 });
 
-/** As in the CRD. */
-const maxListed = 20;
 /** A container's logs alone reach this. */
 const leastBytes = 64 * 1024 ** 2;
 
@@ -124,8 +122,8 @@ interface ListedMarks {
 }
 
 /** The largest workloads that stand out. */
-export function listedMarks({ workloads, dropped }: Marks): ListedMarks {
-  const listed = workloads.filter(standsOut).slice(0, maxListed);
+export function listedMarks({ workloads, dropped }: Marks, most: number): ListedMarks {
+  const listed = workloads.filter(standsOut).slice(0, most);
   const shown = new Set(listed);
   const others = workloads.filter((one) => !shown.has(one));
   const sizes = [...others.map(({ peaks }) => highestOf(peaks)), highestOf(dropped)];

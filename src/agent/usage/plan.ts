@@ -39,7 +39,25 @@ interface ObservedUsage {
   readonly podSlots: number | undefined;
   /** What could not be read, one line each. */
   readonly unknown: readonly string[];
+  readonly lists: ReportLists;
 }
+
+/** `short`: while no disk is nearly full or will be, only the largest three of each list. */
+export type ReportLists = 'full' | 'short';
+
+/** Entries of each list; the others are counted. The lists of a full one are as long as the CRD permits. */
+type Lengths = Readonly<Record<'pods' | 'namespaces' | 'workloads' | 'volumes' | 'images', number>>;
+
+const lengths: Readonly<Record<ReportLists, Lengths>> = {
+  full: { pods: 20, namespaces: maxNamespaces, workloads: 20, volumes: 20, images: 64 },
+  short: { pods: 3, namespaces: 3, workloads: 3, volumes: 3, images: 3 },
+};
+
+/** Above it, a policy removes images by default. */
+const nearlyFullPercent = 80;
+
+const isNearlyFull = ({ usedBytes, capacityBytes }: DiskUse): boolean =>
+  100 * usedBytes >= nearlyFullPercent * capacityBytes;
 
 export interface UsagePlan {
   readonly usage: NodeGCReportStatusUsage;
@@ -56,6 +74,7 @@ export function planUsage({
   bound,
   podSlots,
   unknown,
+  lists,
 }: ObservedUsage): UsagePlan {
   const { at, disks, pods, namespaces, places } = measured;
   const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));
@@ -71,8 +90,8 @@ export function planUsage({
       seconds === undefined || seconds === Infinity ? [] : [{ note, seconds }],
     )
     .toSorted((a, b) => a.seconds - b.seconds);
-  const rest = namespaces.slice(maxNamespaces);
-  const { listed, others } = listedMarks(marks);
+  const most = lengths[filling.length > 0 || disks.some(isNearlyFull) ? 'full' : lists];
+  const { listed, others } = listedMarks(marks, most.workloads);
   return {
     usage: {
       measuredTime: metaTime(at),
@@ -84,16 +103,14 @@ export function planUsage({
       podSlotsTaken: bound?.filter((pod) => !isFinished(pod)).length,
       volumeCount:
         pods && sum(pods.map(({ pod }) => pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory).length)),
-      pods: pods && listedPods(pods, places).map((use) => podOf(use, places)),
-      namespaces: pods && namespaces.map((one) => namespaceOf(one, history)),
-      otherNamespaces:
-        rest.length === 0 ? undefined : { count: rest.length, bytes: sum(rest.map(({ bytes }) => bytes)) },
+      pods: pods && listedPods(pods, places, most.pods).map((use) => podOf(use, places)),
+      namespaces: pods && namespaces.slice(0, most.namespaces).map((one) => namespaceOf(one, history)),
+      otherNamespaces: countOf(namespaces.slice(most.namespaces)),
       workloads: listed.map((one) => workloadOf(one, { measured, history, marks })),
       watchedSeconds: boundSeconds({ measured, marks, unmeasured }),
       otherWorkloads: others.highestBytes === 0 ? undefined : others,
-      ...listedVolumes(measured, history),
-      images: images && [...images.listed],
-      otherImages: images?.unlisted,
+      ...listedVolumes(measured, history, most.volumes),
+      ...(images && listedImages(images, most.images)),
     },
     fullFirst: first,
   };
@@ -120,16 +137,18 @@ const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
     ? undefined
     : metaTime(new Date(at.getTime() + seconds * 1000));
 
-/** As many as the report lists. */
-const maxPods = 20;
-const maxVolumes = 20;
 /** Those that the kubelet would evict first are listed, however small. */
 const firstPlaces = 3;
 
-function listedPods(pods: readonly PodUse[], places: MeasuredUsage['places']): readonly PodUse[] {
+function listedPods(
+  pods: readonly PodUse[],
+  places: MeasuredUsage['places'],
+  most: number,
+): readonly PodUse[] {
   const isFirst = ({ pod }: PodUse): boolean => (places?.get(pod.uid) ?? Infinity) <= firstPlaces;
   const first = pods.filter(isFirst);
-  const listed = new Set([...first, ...pods.filter((use) => !isFirst(use)).slice(0, maxPods - first.length)]);
+  const others = pods.filter((use) => !isFirst(use)).slice(0, Math.max(0, most - first.length));
+  const listed = new Set([...first, ...others]);
   return pods.filter((use) => listed.has(use));
 }
 
@@ -144,10 +163,25 @@ const podOf = ({ pod, ...use }: PodUse, places: MeasuredUsage['places']): NodeGC
   evictionPlace: places?.get(pod.uid),
 });
 
-function listedVolumes({ volumes, at }: MeasuredUsage, history: UsageHistory) {
-  const [fullest, ...others] = volumes?.slice(maxVolumes) ?? [];
+const listedImages = ({ listed, unlisted }: ImageInventory, most: number) => ({
+  images: listed.slice(0, most),
+  otherImages: countOf(listed.slice(most), unlisted),
+});
+
+/** undefined = there are no others. */
+function countOf(
+  cut: readonly { readonly bytes: number }[],
+  others?: { readonly count: number; readonly bytes: number },
+) {
+  if (cut.length === 0) return others;
+  const { count, bytes } = others ?? { count: 0, bytes: 0 };
+  return { count: count + cut.length, bytes: bytes + sum(cut.map((one) => one.bytes)) };
+}
+
+function listedVolumes({ volumes, at }: MeasuredUsage, history: UsageHistory, most: number) {
+  const [fullest, ...others] = volumes?.slice(most) ?? [];
   return {
-    volumes: volumes?.slice(0, maxVolumes).map((one) => volumeOf(one, history, at)),
+    volumes: volumes?.slice(0, most).map((one) => volumeOf(one, history, at)),
     otherVolumes: fullest && {
       count: others.length + 1,
       highestPercent: Math.ceil(fullest.fullPercent),

@@ -11,7 +11,7 @@ import {
 } from '../../process/config.ts';
 import type { PodName } from '../../kube/actions/pod-requests.ts';
 import { UsageError } from '../../process/exit.ts';
-import { duration, LenientCommand, onOff, type OptionsOf } from '../../process/option.ts';
+import { choice, duration, LenientCommand, onOff, type OptionsOf } from '../../process/option.ts';
 import type { Load, System } from '../../process/system.ts';
 
 /**
@@ -64,6 +64,13 @@ export const agentOptions = () =>
             'Also serve one usage metric per pod, for the 256 pods with the highest usage. Without it, only sums of the node.',
             onOff,
             false,
+          )
+          .addOption(
+            choice(
+              '--report-lists <LISTS>',
+              'How long the lists of the report are: full, or only the largest three of each list while no disk of the node is nearly full (short), for thousands of nodes.',
+              ['full', 'short'],
+            ),
           )
           .addOption(
             duration(

@@ -260,6 +260,7 @@ function usageManager(context: Context, { containers, images, leftovers, freedBy
     freedBytes,
     marks: state.marks,
     podSlots: () => context.caches.node()?.podSlots,
+    lists: context.config.reportLists,
     images: () => images.inventory,
     containers: () => containers.inventory,
     leftovers: () => leftovers.inventory,

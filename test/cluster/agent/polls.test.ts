@@ -34,13 +34,18 @@ const count = async (kind: 'poll' | 'live'): Promise<number> => (await reads(kin
 test('the agent opens no watch but that of its pods, and follows a changed policy', async () => {
   await cluster.importImages([{ ref: unused, fill: { bytes: 1_000, kind: 'random' } }]);
   await applyPolicy(cluster, 'DryRun', { imageGC });
-  await using agent = await startAgent(cluster, { args: everySecond });
+  await using agent = await startAgent(cluster, { args: [...everySecond, '--v=4'] });
   await waitUntil('it would remove the image', async () =>
     (await agent.logTail(200)).includes('would remove image'),
   );
   expect(await isThere()).toBe(true);
   await applyPolicy(cluster, 'Enforce', { imageGC });
   await waitUntil('the image is removed', async () => !(await isThere()));
+  const fields = 'jsonpath={.items[0].metadata.managedFields}';
+  const managed = await kubectl(cluster, ['get', 'nodegcreports', '--show-managed-fields', '-o', fields]);
+  expect(managed).toContain('f:status');
+  // The status is one field, and not a hundred.
+  expect(managed.length).toBeLessThan(1_000);
   const { requested, forbidden } = await agentRequests(cluster);
   expect(requested.filter((name) => name.startsWith('watch '))).toEqual(['watch pods']);
   expect(forbidden).toEqual([]);

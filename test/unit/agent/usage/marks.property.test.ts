@@ -86,7 +86,7 @@ test('the bytes of a pod are listed, or not higher than those of the others', ()
         }));
       const before = observeMarks(noMarks, pass(first, 0), minuteMs);
       const marks = observeMarks(before, pass(second, first.length), minuteMs);
-      const { listed, others } = listedMarks(marks);
+      const { listed, others } = listedMarks(marks, 20);
       const names = new Set(listed.map(({ name }) => name));
       expect(marks.workloads.length).toBeLessThanOrEqual(512);
       expect(listed.length).toBeLessThanOrEqual(20);

@@ -129,7 +129,7 @@ describe('bounds', () => {
     const marks = after([many(2000, (i) => i)]);
     expect(marks.workloads).toHaveLength(512);
     expect(highest(marks, 511)).toBe(2000 - 512);
-    const { listed, others } = listedMarks(marks);
+    const { listed, others } = listedMarks(marks, 20);
     expect(listed).toHaveLength(20);
     expect(others).toEqual({ count: 492, highestBytes: 1979 * mib });
     expect(highestOf(after([[]], marks).dropped)).toBe((1999 - 512) * mib);
@@ -158,7 +158,7 @@ describe('bounds', () => {
     ['has a limit of 0, which is none', 5, '0', false],
   ])('a workload that %s', (_, mebi, limit, isListed) => {
     const { storage } = storagePod('', { containers: [container('main', limit)] });
-    const { listed, others } = listedMarks(after([[pod('a', mebi, { storage })]]));
+    const { listed, others } = listedMarks(after([[pod('a', mebi, { storage })]]), 20);
     expect(listed).toHaveLength(isListed ? 1 : 0);
     expect(others).toEqual({ count: isListed ? 0 : 1, highestBytes: isListed ? 0 : mebi * mib });
   });

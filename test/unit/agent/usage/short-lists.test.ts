@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { UsageDeps } from '../../../../src/agent/usage/manager.ts';
+import { container, emptyDir, storagePod, usage } from '../localstorage/builders.ts';
+import { disk, gib, images } from '../report/builders.ts';
+import { node } from './environment.ts';
+
+test('short lists while no disk is nearly full: the largest three of each, and the first to be evicted; the others are counted', async () => {
+  const many = Array.from({ length: 30 }, (_, i) =>
+    storagePod(
+      `service-${i}-7d9f8b6c5d-x2x4z`,
+      { emptyDirs: [emptyDir('data', '10Gi')], containers: [container('main', '8Gi')] },
+      {
+        namespace: `team-${i}`,
+        workload: { kind: 'Deployment', name: `service-${i}` },
+        priority: i === 0 ? -1 : 0,
+      },
+    ),
+  );
+  const sizes = many.map(({ name }, i) => {
+    const volumes = { data: 1_000 + i };
+    return [name, { volumes, containers: { main: { layer: 100, logs: 0 } } }] as const;
+  });
+  const listed = Array.from({ length: 64 }, (_, i) => {
+    const digest = `sha256:${String(i).padStart(4, '0').repeat(16)}`;
+    const name = `registry.example.com/platform/service-${i}:2026.11.${i}`;
+    return { id: digest, name, bytes: 64 - i, inUse: true, isKept: false, unusedSince: undefined };
+  });
+  const of = (lists: UsageDeps['lists'], usedGib: number) =>
+    node({
+      lists,
+      pods: () => many,
+      kubelet: () => Promise.resolve(usage(Object.fromEntries(sizes))),
+      nodeDisk: () => Promise.resolve(disk(usedGib, { usedBytes: usedGib * gib })),
+      imageDisk: () => Promise.resolve(disk(usedGib, { usedBytes: usedGib * gib })),
+      images: () => images({ listed, unlisted: { count: 2, bytes: 5 } }),
+    }).measure();
+  const [full, short, nearlyFull] = [await of('full', 79), await of('short', 79), await of('short', 80)];
+  expect(nearlyFull).toEqual(await of('full', 80));
+  expect(short.pods?.map(({ namespace }) => namespace)).toEqual(['team-29', 'team-28', 'team-0']);
+  expect([short.podCount, short.volumeCount]).toEqual([full.podCount, full.volumeCount]);
+  const lengths = [short.namespaces, short.workloads, short.volumes, short.images].map(
+    (list) => list?.length,
+  );
+  expect(lengths).toEqual([3, 3, 3, 3]);
+  expect(short.images).toEqual(full.images?.slice(0, 3));
+  const others = [short.otherNamespaces, short.otherWorkloads, short.otherVolumes, short.otherImages];
+  const rest = full.namespaces?.slice(3).reduce((sum, { bytes }) => sum + bytes, 0);
+  const highest = full.workloads?.[3]?.highestBytes;
+  expect(others).toMatchObject([
+    { count: 27, bytes: rest },
+    { count: 27, highestBytes: highest },
+    { count: 27, highestPercent: 11 },
+    { count: 63, bytes: 5 + (61 * 62) / 2 },
+  ]);
+  const bytes = [full, short].map((one) => JSON.stringify(one).length);
+  expect(bytes[0]).toBeGreaterThan(25_000);
+  expect(bytes[1]).toBeLessThan(4_500);
+});
