@@ -305,13 +305,13 @@ export function explainContainer(
       return {
         detail: `Its removal has failed ${counted(decision.times, 'time')}; the pause before the next attempt doubles with each failure.`,
       };
-    case 'Quarantined':
+    case 'Quarantined': {
+      const seen = end === undefined ? 'seems to be gone' : `${endText(end)}, and nothing of it seems to run`;
+      // A plan is one observation, and knows none of the agent.
       return {
-        detail:
-          end === undefined
-            ? `${capital(pod)} seems to be gone, but only one pass has observed this.`
-            : `${capital(pod)} ${endText(end)}, and nothing of it seems to run, but only one pass has observed this.`,
+        detail: `${capital(pod)} ${seen}. The agent removes it in the second pass that observes this; a plan does not know whether one has.`,
       };
+    }
     case 'KeepMarked':
       return {
         detail: `${decision.on === 'node' ? 'The node' : capital(pod)} has the label gc.dustpan.dev/keep.`,

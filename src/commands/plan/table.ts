@@ -190,9 +190,15 @@ function reportedLines(plan: PlanDocument, width: number): readonly string[] {
     { title: 'REPORT', text: ({ reportedAt = null }) => ageText(reportedAt, now), right: true },
   ];
   const more = nodes.length - maxReported;
+  const isAnyPlanned = plan.totals.some(
+    ({ unit, reportedAt }) => unit === 'imagegc' && reportedAt === undefined,
+  );
   const under = plan.proposed === true ? ' under the policies in force' : '';
   return [
-    ...paragraph(`Removable on other nodes, as their agents report${under}, due now or not:`, width),
+    ...paragraph(
+      `Removable on ${isAnyPlanned ? 'other ' : ''}nodes, as their agents report${under}, due now or not:`,
+      width,
+    ),
     ...columns(layout, nodes.slice(0, maxReported), width),
     ...(more > 0 ? [`${margin}and ${more} more; -o json lists all`] : []),
   ];

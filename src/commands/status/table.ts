@@ -150,8 +150,15 @@ function dueText({ podsDue, podsDueInDryRun, podsHeld, awaitingPass }: StatusVie
   return `${podsDue} due${dryRun}${held}${unknown}${end}`;
 }
 
-const limitLines = ({ unread, withoutAgent }: StatusView): readonly string[] => [
-  ...withoutAgent.map(({ names, why }) => `Without an agent: ${firstOf(names, 3)} (${why}).`),
+const limitLines = ({ unread, withoutAgent, nodes }: StatusView): readonly string[] => [
+  ...withoutAgent.map(({ names, why }) => {
+    const reported = names.filter((node) => nodes?.some(({ name }) => name === node));
+    const left =
+      reported.length === 0
+        ? ''
+        : ` An agent has run on ${firstOf(reported, 3)}: 'dustpan unpin' there removes the pins that it has left on images.`;
+    return `Without an agent: ${firstOf(names, 3)} (${why}).${left}`;
+  }),
   ...(unread.length === 0 ? [] : [`You may not read: ${unread.join(', ')}.`]),
 ];
 
