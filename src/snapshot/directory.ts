@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { neededOwners, needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
+import { neededOwners, needsUsageOf, pinsWanted, podLabelKeys } from '../api/policy/matching.ts';
 import type { LabelSelector } from '../api/policy/policy.ts';
+import { parseWantedList } from '../api/wanted-images.ts';
 import { removedObjectsResource, type RemovedObject } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
 import { formatRfc3339 } from '../runtime/text/rfc3339.ts';
@@ -70,6 +71,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     namespaces,
     jobs,
     replicaSets,
+    wanted: await wantedOf(find('wantedimages'), all),
     moreNodes: 'take the snapshot on the node, with --cri-socket',
     parts: read.map(({ part }) => part),
     ...reportedBy(reports, folders),
@@ -83,6 +85,17 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
       ...read.flatMap(({ notes }) => notes),
     ],
   };
+}
+
+async function wantedOf(
+  file: string | undefined,
+  policies: NonNullable<PlanFacts['policies']>,
+): Promise<PlanFacts['wanted']> {
+  if (file === undefined) return pinsWanted(policies) ? 'the snapshot has no wantedimages.json' : undefined;
+  const content = await readWhole(file);
+  const list = parseWantedList(JSON.stringify(content.object()));
+  if (list === undefined) throw content.wrong('is not the list that dustpan snapshot writes');
+  return list;
 }
 
 /** Reads the objects that the agents of the nodes removed last, as the reports in a snapshot have them. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { kinds } from './kube-objects.ts';
 
 /** The files that a snapshot has for the whole cluster, without extension. */
-export const clusterFiles: readonly string[] = [...Object.keys(kinds), 'pods', 'policies'];
+export const clusterFiles: readonly string[] = [...Object.keys(kinds), 'pods', 'policies', 'wantedimages'];
 
 /** The files of a node, in the folder `nodes/NODE`, without extension. */
 export const nodeFiles: readonly string[] = [

@@ -1,9 +1,14 @@
 import { basename } from 'node:path';
 import { isObject } from '../../api/json.ts';
+import { pinsWanted } from '../../api/policy/matching.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
+import { formatWantedList } from '../../api/wanted-images.ts';
+import { readControllers } from '../../evaluation/installation/read.ts';
+import { readWantedList } from '../../kube/actions/wanted-list.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import type { ThisNode } from '../../process/config.ts';
-import { usingCluster } from '../../process/connect.ts';
+import { usingCluster, type Connected } from '../../process/connect.ts';
 import type { PersonConnection } from '../../process/connection.ts';
 import { exitCode, problemLine, UsageError } from '../../process/exit.ts';
 import { progressOf } from '../../process/progress.ts';
@@ -76,9 +81,11 @@ async function writeParts(
     return await usingCluster(config.kube, async ({ transport, connection }) => {
       const writeWith = async (node: NodeSnapshot | undefined): Promise<ClusterPart> => {
         const nodeNames = new Set<unknown>();
+        const policies: JsonObject[] = [];
         const onObject = (object: JsonObject): void => {
           if (object['kind'] === 'Node' && isObject(object['metadata']))
             nodeNames.add(object['metadata']['name']);
+          if (object['kind'] === 'GCPolicy') policies.push(object);
         };
         await node?.read(signal);
         const deps = { pods: config.pods, transport, clock, pathOf, warn, onProgress, onObject };
@@ -86,6 +93,8 @@ async function writeParts(
         if (part.has('nodes')) refuseUnknownNode(config.node, nodeNames);
         const write = (file: string, text: string): Promise<void> => directory.write(file, text);
         await node?.write(write);
+        if (pinsWanted(policies.map(parsePolicy)))
+          await writeWanted({ transport, connection, write, warn }, signal);
         await directory.record(clock.now(), config.pods);
         return part;
       };
@@ -95,6 +104,18 @@ async function writeParts(
   } finally {
     progress.end();
   }
+}
+
+interface WantedTools extends Pick<Connected, 'transport' | 'connection'> {
+  readonly write: (file: string, text: string) => Promise<void>;
+  readonly warn: (line: string) => void;
+}
+
+async function writeWanted({ write, warn, ...cluster }: WantedTools, signal: AbortSignal): Promise<void> {
+  const [controller] = (await readControllers(cluster, signal)) ?? [];
+  const reading = await readWantedList(cluster.transport, controller?.namespace, signal);
+  if (typeof reading === 'string') warn(`${reading}; wantedimages.json is left out`);
+  else await write('wantedimages.json', formatWantedList(reading));
 }
 
 /** No plan is possible for a node that the cluster does not have. */

@@ -1,11 +1,12 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { rightText, type Right } from '../../api/policy/needs.ts';
-import { neededOwners, needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
+import { neededOwners, needsUsageOf, pinsWanted, podLabelKeys } from '../../api/policy/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
+import { readWantedList } from '../../kube/actions/wanted-list.ts';
 import { reportsWithUsage } from '../../kube/cache/reports-with-usage.ts';
 import { parseJson } from '../../kube/codec/json.ts';
 import type { Identified, NamespaceFacts, PodFacts } from '../../kube/cache/objects.ts';
@@ -117,6 +118,7 @@ class ClusterReader {
       namespaces,
       ...this.#reported,
       ...owners,
+      wanted: await this.#wanted(all, controllers),
       moreNodes: adviceOnNodes({ node, through }),
       noAgents,
       parts,
@@ -156,6 +158,15 @@ class ClusterReader {
       replicaSets: readsSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
       isBlindToOwners: readsJobs === needed.jobs && readsSets === needed.replicaSets ? undefined : true,
     };
+  }
+
+  /** undefined = no policy needs them. */
+  async #wanted(
+    policies: readonly (Policy | InvalidPolicy)[],
+    controllers: readonly Controller[] | undefined,
+  ): Promise<PlanFacts['wanted']> {
+    if (!pinsWanted(policies)) return undefined;
+    return await readWantedList(this.#cluster.transport, controllers?.[0]?.namespace, this.#signal);
   }
 
   /** The rights that the policies need and the controller lacks, whatever this user may do. */

@@ -54,6 +54,8 @@ const cases: Readonly<Record<string, Files>> = {
     'snapshot/snapshot.json': { takenAt: 'yesterday' },
   },
 
+  'a list of wanted images of another form': { 'snapshot/wantedimages.json': { images: [] } },
+
   'a node folder without a node': { 'snapshot/nodes/node-9/images.json': { images: [] } },
   'a size that is not a number': ofNode('images', { images: [{ id: 'a', size: '5Gi' }] }),
   'a container state that is a number': ofNode('containers', { containers: [{ id: 'a', state: 1 }] }),

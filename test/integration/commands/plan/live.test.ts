@@ -61,6 +61,29 @@ test.each(['list jobs', 'watch jobs'])(
   },
 );
 
+test('the list of wanted images is read where a controller is installed, and only if a policy needs it', async () => {
+  const { store, kubeconfigFile, requests } = await start();
+  const reads = (): number => requests.filter(({ path }) => path.includes('/configmaps/')).length;
+  store.apply({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      namespace: 'dustpan-system',
+      name: 'dustpan-controller',
+      labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
+    },
+  });
+  store.apply(policyManifest('images', { nodes: { imageGC: {} } }));
+  await planned([`--kubeconfig=${kubeconfigFile}`]);
+  expect(reads()).toBe(0);
+  store.apply(policyManifest('images', { nodes: { imageGC: { pinWanted: true } } }));
+  await planned([`--kubeconfig=${kubeconfigFile}`]);
+  expect(reads()).toBe(1);
+  expect(requests.map(({ path }) => path)).toContainEqual(
+    '/api/v1/namespaces/dustpan-system/configmaps/dustpan-wanted-images',
+  );
+});
+
 describe('nodes that were not read', () => {
   const images = policyManifest('images', { mode: 'Enforce', nodes: { imageGC: { minimumAge: '1s' } } });
   const textOf = async (...args: readonly string[]) => {

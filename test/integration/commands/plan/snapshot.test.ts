@@ -247,6 +247,25 @@ describe('a missing file counts as not known', () => {
   });
 });
 
+test('an image that a workload wants is kept, by the list in the snapshot', async () => {
+  input.use('image-disk-full');
+  const imageGC = { pinWanted: true };
+  input.write('policy.json', policy('nodes', { mode: 'Enforce', nodes: { imageGC } }));
+  const unknown = await plan();
+  expect(unknown.notes.join()).toContain('the snapshot has no wantedimages.json');
+  const image = 'registry.example.com/train:old';
+  const isOfImage = ({ object }: Decision): boolean => 'name' in object && object.name === image;
+  expect(unknown.decisions.find(isOfImage)).toMatchObject({ verdict: 'Remove' });
+  input.write('snapshot/wantedimages.json', {
+    listedAtMs: Date.parse('2026-01-15T12:00:00Z'),
+    images: [{ image, workload: 'CronJob batch/report', nodeSelector: {} }],
+    omitted: 0,
+  });
+  const known = await plan('--kept');
+  expect(known.notes.join()).not.toContain('pinWanted');
+  expect(known.decisions.find(isOfImage)).toMatchObject({ verdict: 'Keep', reason: 'Wanted' });
+});
+
 test('an invalid policy that the cluster stored blocks deletions', async () => {
   input.use('terminated-over-threshold');
   const items = [policy('broken', { mode: 'Delete' }), policy('own', { pods: { terminated: {} } })];

@@ -39,9 +39,36 @@ function finishedPods(count: number): void {
   for (let i = 0; i < count; i += 1) fixture.api.store.apply(podOn(nodeName, `p${i}`, 'Succeeded'));
 }
 
+const pinning = policyManifest('pinning', { mode: 'DryRun', nodes: { imageGC: { pinWanted: true } } });
+const controller = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    namespace: 'dustpan-system',
+    name: 'dustpan-controller',
+    labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
+  },
+};
+
 const podsPolicy = (pods: object) => policyManifest('default', { mode: 'DryRun', pods });
 
 describe('of a cluster', () => {
+  test('has the images that workloads want, if a policy needs them', async () => {
+    const { store } = fixture.api;
+    store.apply(controller);
+    store.apply(pinning);
+    const without = await fixture.snapshot();
+    expect(without.stderr).toMatch(
+      /has not written ConfigMap dustpan-system\/\S+; wantedimages.json is left out/,
+    );
+    const list = { listedAtMs: 1, images: [], omitted: 2 };
+    const metadata = { namespace: 'dustpan-system', name: 'dustpan-wanted-images' };
+    const data = { 'images.json': JSON.stringify(list) };
+    store.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+    expect(await fixture.snapshot('--force')).toMatchObject({ code: 0, stderr: '' });
+    expect(fixture.json('wantedimages.json')).toEqual(list);
+  });
+
   test('writes all lists in the format of kubectl, and their plan equals the plan of the cluster', async () => {
     finishedPods(1100);
     fixture.api.store.apply(podsPolicy({ terminated: { threshold: 600 }, orphaned: {} }));

@@ -66,6 +66,7 @@ export class Node {
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
   wanted: WantedImages = { images: [], unknownBecause: undefined };
+  wantedReads = 0;
   governance: NodeGovernance = governed({});
   /** How the response of the API server differs from the caches. */
   live: Partial<NodeConfirmation> = {};
@@ -206,7 +207,10 @@ export class Node {
         isReceiving: () => Promise.resolve(this.isReceiving),
       },
       pods: () => this.pods,
-      wanted: () => Promise.resolve(this.wanted),
+      wanted: () => {
+        this.wantedReads += 1;
+        return Promise.resolve(this.wanted);
+      },
       governance: () => this.governance,
       live: { confirm: () => this.#confirm(), podState: () => Promise.resolve('unknown') },
       node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),

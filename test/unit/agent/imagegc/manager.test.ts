@@ -89,6 +89,23 @@ test('a pass compares the patterns of the policy that governs the node with its 
   expect(node.inventories.at(-1)?.unmatched).toMatchObject({ keep: [1], policy });
 });
 
+test('a pass reads once which images workloads want, only if the policy needs them, and removes others', async () => {
+  node.wanted = {
+    images: [{ image: 'a', workload: 'CronJob batch/report', nodeSelector: {} }],
+    unknownBecause: 'no room for all',
+  };
+  node.governance = governed({ pinWanted: true });
+  await node.pass();
+  expect(node.left).toBe('a c d e f g h i');
+  expect(node.wantedReads).toBe(1);
+  expect(node.inventories.at(-1)?.wantedUnknown).toBe('no room for all');
+  node.governance = governed({});
+  node.otherBytes = 1000;
+  await node.pass();
+  expect(node.left).toBe('c d e f g h i');
+  expect(node.wantedReads).toBe(1);
+});
+
 test('images are listed before containers, and containers before the pods are read: newer ones protect', async () => {
   const calls: string[] = [];
   node.runtime.before = (call) => calls.push(call);
