@@ -1,7 +1,7 @@
 import type { StoragePod } from '../../api/local-storage.ts';
-import { counted } from '../../gc/reasons/words.ts';
+import { capital, counted } from '../../gc/reasons/words.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import type { DiskUse, UsageFacts } from './facts.ts';
+import type { DiskUse, UsageClass, UsageFacts } from './facts.ts';
 import type { DiskForecast, Grower } from './forecast.ts';
 
 /** When a disk is full, what collection gives back, and what grows fastest; undefined = it does not fill, or this is unknown. */
@@ -52,21 +52,24 @@ function afterText(collectableBytes: number, seconds: number | undefined): strin
   return `; collection gives back ${shortSizeText(Math.round(collectableBytes))}, then in ${aboutText(seconds)}`;
 }
 
-const names: Readonly<Record<Grower['what'], string>> = {
-  layersBytes: 'Writable layers',
-  volumesBytes: 'EmptyDirs',
-  logsBytes: 'Logs',
-  images: 'Images',
-  checkpointsBytes: 'Checkpoints of containers',
-  orphansBytes: 'Directories of deleted pods',
-  leftoversBytes: 'Leftovers of the container runtime',
-  namespacesBytes: 'Other namespaces of the container runtime',
-  otherBytes: 'Files outside of pods and images',
+export const classNames: Readonly<Record<UsageClass, string>> = {
+  imagesInUseBytes: 'images in use',
+  imagesUnusedBytes: 'unused images',
+  packedBytes: 'packed copies of images',
+  layersBytes: 'writable layers',
+  volumesBytes: 'emptyDirs',
+  logsBytes: 'logs',
+  checkpointsBytes: 'checkpoints of containers',
+  orphansBytes: 'directories of deleted pods',
+  leftoversBytes: 'leftovers of the container runtime',
+  namespacesBytes: 'other namespaces of the container runtime',
+  otherBytes: 'files outside of pods and images',
 };
 
 function growerText({ what, namespace, bytesPerHour }: Grower): string {
   const whose = namespace === undefined ? '' : ` of namespace ${namespace}`;
-  return `${names[what]}${whose} grow ${shortSizeText(Math.round(bytesPerHour))}/h.`;
+  const name = what === 'images' ? what : classNames[what];
+  return `${capital(name)}${whose} grow ${shortSizeText(Math.round(bytesPerHour))}/h.`;
 }
 
 const [minute, hour, day] = [60, 3600, 86_400];

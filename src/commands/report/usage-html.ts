@@ -161,7 +161,7 @@ function line({ usedPercent, fullInMs }: Line, axes: Axes, className: string): s
 export const usageStyle = `
 :root { --imagesInUse: #2f6fce; --imagesUnused: #8fbaf3; --packed: #1f4e96; --layers: #7d4fc4; --volumes: #14877a; --logs: #d98e04; --checkpoints: #b8578f; --orphans: #c8385a; --leftovers: #9c5a3c; --namespaces: #5b7f3a; --other: #6e7781; --unknown: #b4a7c9; --reserved: #b9c0c7; --free: #e6e9ed; }
 @media (prefers-color-scheme: dark) { :root { --imagesInUse: #4c8ef0; --imagesUnused: #a9ccfa; --packed: #2f68b8; --layers: #a57be8; --volumes: #2bb3a3; --logs: #e8a72c; --checkpoints: #d97fb4; --orphans: #f0627f; --leftovers: #c4815f; --namespaces: #86b05c; --other: #8b949e; --unknown: #7d6f96; --reserved: #4d565f; --free: #262c34; } }
-${diskParts.map((part) => `.${part} { fill: var(--${part}); }`).join(' ')}
+${diskParts.map((part) => `.${part} { fill: var(--${part.replace('Bytes', '')}); }`).join(' ')}
 .note, figcaption { overflow-wrap: anywhere; } .note { margin: .2rem 0; } .legend { color: var(--soft); display: flex; flex-wrap: wrap; font-size: .87rem; gap: .1rem 1rem; list-style: none; margin: .4rem 0 .5rem; padding: 0; }
 .bar { border-radius: .2rem; display: block; margin: .25rem 0 .15rem; } small { color: var(--soft); font-size: .8rem; } .bars small { display: block; line-height: 1.3; } .bars td:nth-child(2) { width: 60%; } .bars td { padding: .25rem .5rem; } @media (max-width: 34rem) { .bars td:nth-child(2) { width: 52%; } }
 .curves { display: grid; gap: .9rem 1.2rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); } figure { break-inside: avoid; margin: 0; } figcaption { color: var(--soft); font-size: .8rem; line-height: 1.35; }

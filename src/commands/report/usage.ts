@@ -2,6 +2,8 @@ import type {
   NodeGCReportStatusUsage,
   NodeGCReportStatusUsageFileSystem,
 } from '../../api/gen/nodegcreport.gen.ts';
+import type { UsageClass } from '../../agent/usage/facts.ts';
+import { classNames } from '../../agent/usage/words.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { longSpanText } from '../../process/table.ts';
@@ -14,20 +16,7 @@ import { suggestionOf } from '../suggest/suggestions.ts';
 import { namespaceRows, reportedNode, sortedBy, sortValues } from '../top/rows.ts';
 import { workloadRows } from '../top/workloads.ts';
 
-/** Each is a field of the report, without `Bytes`. */
-const diskClasses = [
-  'imagesInUse',
-  'imagesUnused',
-  'packed',
-  'layers',
-  'volumes',
-  'logs',
-  'checkpoints',
-  'orphans',
-  'leftovers',
-  'namespaces',
-  'other',
-] as const;
+const diskClasses = Object.keys(classNames) as UsageClass[];
 
 /** The order in which a disk is drawn: classes, used bytes of no known class, bytes that the file system reserves, and free bytes. */
 export const diskParts = [...diskClasses, 'unknown', 'reserved', 'free'] as const;
@@ -82,7 +71,7 @@ const percentUsed = ({ availableBytes, capacityBytes }: NodeGCReportStatusUsageF
 
 function barOf({ node, stale, disk }: DiskOfNode) {
   const { name, capacityBytes, usedBytes, availableBytes } = disk;
-  const classes = diskClasses.map((part) => ({ part, bytes: disk[`${part}Bytes`] ?? 0 }));
+  const classes = diskClasses.map((part) => ({ part, bytes: disk[part] ?? 0 }));
   const parts = [
     ...classes,
     { part: 'unknown' as const, bytes: usedBytes - sum(classes.map(({ bytes }) => bytes)) },
@@ -167,22 +156,10 @@ function podsUnknown({ namespaces, otherNamespaces }: NodeGCReportStatusUsage): 
   return otherNamespaces === undefined ? [] : ['the report lacks the smallest namespaces.'];
 }
 
-export const partNames: Readonly<Record<DiskPart, string>> = {
-  imagesInUse: 'images in use',
-  imagesUnused: 'unused images',
-  packed: 'packed copies of images',
-  layers: 'writable layers',
-  volumes: 'volumes',
-  logs: 'logs',
-  checkpoints: 'checkpoints',
-  orphans: 'orphans',
-  leftovers: 'leftovers of the runtime',
-  namespaces: 'other namespaces of the runtime',
-  other: 'other',
-  unknown: 'unknown',
-  reserved: 'reserved',
-  free: 'free',
-};
+export const partNames: Readonly<Record<DiskPart, string>> = Object.assign(
+  { unknown: 'unknown', reserved: 'reserved', free: 'free' },
+  classNames,
+);
 
 /** Only the parts that one of the disks has, in the order of the bars. */
 export const usedParts = (disks: readonly UsageBar[]): readonly DiskPart[] => {

@@ -1,3 +1,5 @@
+import { podClasses, type UsageClass } from '../../agent/usage/facts.ts';
+import { classNames } from '../../agent/usage/words.ts';
 import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
@@ -221,6 +223,11 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
   };
 }
 
+/** Of a pod all classes count together. */
+const notOfPods = (Object.keys(classNames) as UsageClass[]).filter(
+  (one) => !podClasses.some((ofPods) => ofPods === one),
+);
+
 /** The fullest file system, and what uses most of its bytes; null = not known. */
 function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
   const [fullest] = fullestFirst(usage?.fileSystems ?? []);
@@ -228,13 +235,7 @@ function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
     return { disk: null, diskUsedPercent: null, diskMeasuredTime: null, largestUser: null };
   const pod = usage?.pods?.[0];
   const users = [
-    { name: 'unused images', bytes: fullest.imagesUnusedBytes },
-    { name: 'images in use', bytes: fullest.imagesInUseBytes },
-    { name: 'directories of deleted pods', bytes: fullest.orphansBytes },
-    { name: 'packed copies of images', bytes: fullest.packedBytes },
-    { name: 'leftovers of the container runtime', bytes: fullest.leftoversBytes },
-    { name: 'other namespaces of the container runtime', bytes: fullest.namespacesBytes },
-    { name: 'files outside of Kubernetes', bytes: fullest.otherBytes },
+    ...notOfPods.map((one) => ({ name: classNames[one], bytes: fullest[one] })),
     { name: `pod ${pod?.namespace}/${pod?.name}`, bytes: pod?.bytes },
   ].flatMap(({ name, bytes = 0 }) => (bytes > 0 ? [{ name, bytes }] : []));
   return {
