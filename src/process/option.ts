@@ -13,11 +13,12 @@ export type OptionsOf<Make extends (...args: never[]) => { opts(): OptionValues 
   ReturnType<Make>['opts']
 >;
 
-/** An option with an environment variable, such as `DUSTPAN_KUBE_API_QPS` for `--kube-api-qps`; --help has none. */
+/** An option with an environment variable, such as `DUSTPAN_KUBE_API_QPS` for `--kube-api-qps`; --help and --no-headers have none. */
 class OurOption<F extends string> extends Option<F> {
   constructor(flags: F, help?: string) {
     super(flags, help);
-    if (this.long !== '--help') this.env(`DUSTPAN_${this.name().toUpperCase().replaceAll('-', '_')}`);
+    if (this.long !== '--help' && !this.negate)
+      this.env(`DUSTPAN_${this.name().toUpperCase().replaceAll('-', '_')}`);
   }
 }
 

@@ -10,6 +10,9 @@ export const colorOption = () =>
     ['auto', 'always', 'never'],
   );
 
+/** For scripts; the JSON of these commands has the rest. */
+export const rowsOnlyHelp = 'Print only the rows of the table, without titles and notes.';
+
 export const progressOption = () =>
   choice(
     '--progress <WHEN>',

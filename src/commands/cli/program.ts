@@ -139,6 +139,9 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
 function usageError(before: string, after = ''): (err: CommanderError) => never {
   return (err) => {
     if (/^commander\.(help|version)/.test(err.code)) throw err;
-    throw new UsageError([before + err.message.replace(/^error: /, '') + after]);
+    const hint = /argument '(jsonpath|custom-columns|go-template)/.test(err.message)
+      ? ' For parts of the values, use -o json | jq.'
+      : '';
+    throw new UsageError([before + err.message.replace(/^error: /, '') + hint + after]);
   };
 }

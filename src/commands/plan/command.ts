@@ -1,6 +1,6 @@
 import { set } from '../../process/config.ts';
 import { choice, LenientCommand, onOff } from '../../process/option.ts';
-import { colorOption, hasColours } from '../../process/output.ts';
+import { colorOption, hasColours, rowsOnlyHelp } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import type { PodFilter } from '../../evaluation/plan/filter.ts';
 import {
@@ -67,6 +67,7 @@ const planOptions = () =>
           onOff,
           false,
         )
+        .option('--no-headers', rowsOnlyHelp)
         .addOption(colorOption())
         .addOption(choice('-o, --output <FORMAT>', planFormats.help, planFormats.names)),
     ),
@@ -76,17 +77,19 @@ export interface PlanConfig extends PlanInputs {
   readonly kept: boolean;
   readonly filter: PodFilter;
   readonly hasExitCode: boolean;
+  readonly headers: boolean;
   readonly colours: boolean;
   readonly output: PlanFormat;
 }
 
 export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
   planOptions().action(async (options, command) => {
-    const { kept, output, exitCode: hasExitCode } = options;
+    const { kept, output, headers, exitCode: hasExitCode } = options;
     const config = {
       ...withNodes(planConfig(command, system), command, 'plan'),
       kept,
       output,
+      headers,
       hasExitCode,
       filter: podFilterOf(options, 'plan'),
       colours: hasColours(options.color, set(system.env['NO_COLOR'])),

@@ -27,7 +27,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
       printed += decisionsInPiece;
     }
     // The other formats have them.
-    if (config.output === 'name')
+    if (config.output === 'name' || !config.headers)
       for (const text of unknownTexts(plan)) stderr(problemLine(`warning: ${text}`));
     return config.hasExitCode && plan.decisions.some(({ order }) => order !== null)
       ? exitCode.found
@@ -38,7 +38,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
 }
 
 async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {
-  const { output, kept, assumeElapsed } = config;
+  const { output, kept, headers, assumeElapsed } = config;
   switch (output) {
     case 'json':
       return planJson(plan);
@@ -52,6 +52,7 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
         planTable(plan, {
           colours: config.colours,
           kept,
+          headers,
           assumeElapsed,
           createdAt: createdAtIn(facts),
           ...screen(output === 'wide'),

@@ -19,6 +19,8 @@ const margin = '  ';
 
 export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElapsed'> {
   readonly colours: boolean;
+  /** false = only the rows of objects. */
+  readonly headers?: boolean;
   /** Of the tables, in characters; Infinity = no cell is cut. */
   readonly width: number;
   readonly proseWidth: number;
@@ -53,12 +55,17 @@ interface View extends Pick<PlanTableOptions, 'width' | 'proseWidth' | 'maxRows'
 }
 
 export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOptions): string {
+  const isMixed = new Set(plan.policies.map(({ mode }) => mode)).size > 1;
   const options = { ...given, now: new Date(plan.generatedAt) };
+  if (given.headers === false)
+    return groupsOf(plan)
+      .flatMap((group) => table(group, isMixed, options).slice(1))
+      .map((line) => `${line.trimEnd()}\n`)
+      .join('');
   const prose = (text: string): string[] => paragraph(text, options.proseWidth);
   const troubles = troublesOf(plan).flatMap((trouble) => prose(`! ${trouble}`));
   const above = new Set(plan.changes?.more);
   const groups = groupsOf(plan).map((group) => withoutListed(group, above));
-  const isMixed = new Set(plan.policies.map(({ mode }) => mode)).size > 1;
   const isListed = ({ decisions }: Group): boolean => decisions.length > 0;
   const sections = [
     [`Plan for ${plan.generatedAt}`],
@@ -225,18 +232,22 @@ function waitingHint(
   return [`${subject}: ${when}${isQuarantined && !assumeElapsed ? `; ${flag}` : ''}.`];
 }
 
-function rows({ fate, title, decisions }: Group, isMixed: boolean, view: View): readonly string[] {
+function rows(group: Group, isMixed: boolean, view: View): readonly string[] {
+  const more = group.decisions.length - view.maxRows;
+  return [
+    ...paragraph(`${group.title}:`, view.proseWidth),
+    ...table(group, isMixed, view),
+    ...(more > 0 ? [`${margin}and ${more} more; -o wide lists all`] : []),
+  ];
+}
+
+function table({ fate, decisions }: Group, isMixed: boolean, view: View): readonly string[] {
   const { width, maxRows, isWide } = view;
-  const more = decisions.length - maxRows;
   const narrow = fate === 'removed' ? removedLayout(isMixed) : keptLayout;
   const layout = (isWide ? [...narrow, ...wideColumns(view)] : narrow).map((column) =>
     width === Infinity ? { ...column, max: Infinity } : column,
   );
-  return [
-    ...paragraph(`${title}:`, view.proseWidth),
-    ...columns(layout, decisions.slice(0, maxRows), width),
-    ...(more > 0 ? [`${margin}and ${more} more; -o wide lists all`] : []),
-  ];
+  return columns(layout, decisions.slice(0, maxRows), width);
 }
 
 const reasonColumn: Column<Decision> = { title: 'REASON', text: ({ reason }) => reason };

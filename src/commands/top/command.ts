@@ -3,7 +3,7 @@ import { set } from '../../process/config.ts';
 import { personConnection, withConnection, type PersonConnection } from '../../process/connection.ts';
 import { UsageError } from '../../process/exit.ts';
 import { choice, LenientCommand, names, notObjectName, onOff, text } from '../../process/option.ts';
-import { colorOption, hasColours } from '../../process/output.ts';
+import { colorOption, hasColours, rowsOnlyHelp } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 import { sortValues } from './rows.ts';
@@ -100,6 +100,7 @@ export interface TopConfig {
   readonly question: TopQuestion;
   readonly watch: boolean;
   readonly output: (typeof topFormats.names)[number];
+  readonly headers: boolean;
   readonly colours: boolean;
 }
 
@@ -143,6 +144,7 @@ const topOptions = () =>
     )
       .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
       .addOption(colorOption())
+      .option('--no-headers', rowsOnlyHelp)
       .addOption(choice('-o, --output <FORMAT>', topFormats.help, topFormats.names)),
   );
 
@@ -169,6 +171,7 @@ export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
         },
         watch: options.watch,
         output: options.output,
+        headers: options.headers,
         colours: hasColours(options.color, set(system.env['NO_COLOR'])),
       },
       system,

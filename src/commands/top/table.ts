@@ -133,7 +133,7 @@ function namesOf(view: TopView): readonly string[] {
   }
 }
 
-function tableOf(view: TopView, screen: TopScreen): Table {
+export function tableOf(view: TopView, screen: TopScreen): Table {
   if (view.items.length === 0) return { lines: [emptyLine(view.kind, screen)], bytes: [] };
   const bytesOf = ({ bytes }: { readonly bytes?: number | undefined }): number | undefined => bytes;
   switch (view.kind) {

@@ -12,12 +12,12 @@ import { noNamespace } from '../../evaluation/plan/filter.ts';
 import { showLive } from '../cli/live.ts';
 import type { TopConfig, TopKind, TopQuestion } from './command.ts';
 import { fastest, largest, type TopFacts } from './rows.ts';
-import { nameLines, topTable } from './table.ts';
+import { nameLines, tableOf, topTable } from './table.ts';
 import { topView } from './view.ts';
 
 /** Shows the usage once, or after each change until SIGINT; resolves with the exit code. */
 export async function runTop(config: TopConfig, system: System): Promise<number> {
-  const { kube, watch, output, colours, question } = config;
+  const { kube, watch, output, colours, headers, question } = config;
   const isWide = output === 'wide';
   const isAll = isOfAllNamespaces(question);
   keepYoungSmall();
@@ -25,10 +25,12 @@ export async function runTop(config: TopConfig, system: System): Promise<number>
     {
       read: (cluster, signal) => readTop(question, cluster, signal),
       viewOf: (facts, now) => topView(facts, question, now),
-      linesOf: (view, screen) =>
-        output === 'name'
-          ? nameLines(view)
-          : topTable(view, { ...screen, height: isWide ? undefined : screen.height, colours, isWide, isAll }),
+      linesOf: (view, screen) => {
+        if (output === 'name') return nameLines(view);
+        const shown = { ...screen, colours, isWide, isAll };
+        if (!headers) return tableOf(view, shown).lines.slice(1);
+        return topTable(view, isWide ? { ...shown, height: undefined } : shown);
+      },
     },
     { kube, watch, output: isWide || output === 'name' ? 'table' : output },
     system,

@@ -16,7 +16,12 @@ export const versionCommand = (system: System) =>
   new LenientCommand('version')
     .summary('prints the version')
     .description(about)
-    .option('--client [true|false]', 'Print only the version of this program, as without the option, which kubectl has.', onOff, true)
+    .option(
+      '--client [true|false]',
+      'Print only the version of this program, as without the option, which kubectl has.',
+      onOff,
+      true,
+    )
     .addOption(outputOption())
     .action(async ({ output }) => {
       const facts = { version, revision, nodeVersion: process.version, platform: platform() };

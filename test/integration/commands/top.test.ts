@@ -133,6 +133,12 @@ describe('lists', () => {
     expect(items).toMatchObject(expected);
   });
 
+  test('--no-headers prints only rows', async () => {
+    const { stdout } = await top('nodes', '--no-headers');
+    expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual(['node-2', 'node-1', 'node-3', '']);
+    expect((await top('pods', '--no-headers')).stdout).toBe('');
+  });
+
   test('needs only the right to list reports', async () => {
     const view = await viewOf('nodes', `--kubeconfig=${api.kubeconfigOf('reports-only')}`);
     expect(view.items).toHaveLength(2);

@@ -69,6 +69,7 @@ const badUsage: readonly (readonly string[])[] = [
   ['top', 'nodes', '-n=a'],
   ['top', 'pods', '-A', '-n=a'],
   ['top', 'images', 'a'],
+  ['status', '-o', 'jsonpath={.verdict}'],
   ['why', 'pvc', 'a'],
 ];
 

@@ -177,6 +177,11 @@ test('the tables are those of the file, in 80 columns unless they are wide', asy
   await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/plan.txt');
 });
 
+test('without headers, only the objects are left', () => {
+  const text = tableOf({ decisions: [done, pod('other')], notes: ['A note.'], options: { headers: false } });
+  expect(text).toMatch(/^\S+ .*web\/done\n\S+ .*web\/other\n$/);
+});
+
 test('an object that only the given policies remove is listed once', () => {
   const changes = { more: [done], less: [], modes: [], unknown: [] };
   const text = tableOf({ decisions: [done, pod('other')], changes });
