@@ -41,11 +41,11 @@ export function wantedOn(reading: WantedReading, labels: Labels | undefined, now
   const { images, omitted, listedAtMs } = reading;
   const mayRun = ({ nodeSelector }: WantedImage): boolean =>
     labels === undefined || Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
-  const isStale = now.getTime() - listedAtMs > maxAgeMs;
+  const isStale = Math.abs(now.getTime() - listedAtMs) > maxAgeMs;
   const incomplete = omitted > 0 ? `the list has no room for ${omitted} more` : undefined;
   return {
     images: images.filter(mayRun),
-    unknownBecause: isStale ? 'the controller has not renewed their list for more than 3 hours' : incomplete,
+    unknownBecause: isStale ? 'their list is not of the last 3 hours: the controller renews it each hour' : incomplete,
   };
 }
 

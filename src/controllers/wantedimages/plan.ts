@@ -59,7 +59,8 @@ function roomFor(images: readonly WantedImage[]): number {
 
 /** Whether the stored list differs, or agents would soon take it for one that nobody renews. */
 export function needsWrite(stored: WantedReading, planned: WantedList): boolean {
-  if (typeof stored === 'string' || planned.listedAtMs - stored.listedAtMs >= renewedAfterMs) return true;
+  if (typeof stored === 'string') return true;
+  if (Math.abs(planned.listedAtMs - stored.listedAtMs) >= renewedAfterMs) return true;
   const contentOf = ({ images, omitted }: WantedList): string => JSON.stringify([images, omitted]);
   return contentOf(stored) !== contentOf(planned);
 }

@@ -33,6 +33,7 @@ test.each<[name: string, reading: WantedList | string, images: number, because: 
   ['it was not read', 'no such ConfigMap', 0, 'no such ConfigMap'],
   ['it has no room for all', list({ omitted: 7 }), 2, 'no room for 7'],
   ['it is too old', list({ listedAtMs: now.getTime() - 3 * 3_600_000 - 1 }), 2, '3 hours'],
+  ['it is of a clock that is wrong', list({ listedAtMs: now.getTime() + 3 * 3_600_000 + 1 }), 2, '3 hours'],
 ])('others may be wanted, because %s', (_, reading, images, because) => {
   const wanted = wantedOn(reading, { gpu: 'yes', zone: 'a' }, now);
   expect(wanted.images).toHaveLength(images);

@@ -94,6 +94,7 @@ describe('the stored list is replaced', () => {
     ['if it has other images', list(1, ['b']), true],
     ['if it lacks another number', list(1, ['a'], 1), true],
     ['if it is an hour old', list(0.5), true],
+    ['if it is of a clock that was ahead', list(48), true],
   ])('%s', (_, stored, isReplaced) => {
     expect(needsWrite(stored, list(1.5))).toBe(isReplaced);
   });
