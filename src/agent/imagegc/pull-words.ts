@@ -11,7 +11,7 @@ export function pullText({
   availableBytes,
 }: NodeGCReportStatusImagesPull): string {
   const others = podCount > 1 ? ` (and ${podCount - 1} more)` : '';
-  const subject = `Pod ${pods[0] ?? ''}${others} needs`;
+  const subject = `Pod ${pods.slice(0, 1).join('')}${others} needs`;
   if (neededBytes === undefined) return `${subject} ${image}, whose size is not known yet`;
   const needed = `${subject} ${sizeText(neededBytes)}${receivedBytes === undefined ? '' : ' more'} for ${image}`;
   return availableBytes === undefined

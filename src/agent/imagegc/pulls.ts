@@ -2,7 +2,7 @@ import type { NodeGCReportStatusImagesPull } from '../../api/gen/nodegcreport.ge
 import { imageIndex } from '../../api/image-index.ts';
 import { normaliseReference, parseImageReference, repositoryOf } from '../../api/image-reference.ts';
 import type { StoredPull } from '../../api/image-space.ts';
-import type { NodePod } from '../../api/node-pod.ts';
+import type { AwaitedImage, NodePod } from '../../api/node-pod.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { contentNode, imageNode, resourceNode, type Graph, type Node } from '../../containerd/graph.ts';
 import { kubernetesNamespace, type Blob, type ContainerdStore } from '../../containerd/store.ts';
@@ -91,18 +91,19 @@ export function pendingPulls(facts: PullFacts): readonly PendingPull[] {
   const index = imageIndex(distinctImages(listed));
   const waiting = pods
     .filter((pod) => !isFinished(pod) && pod.deletionAtMs === undefined)
-    .flatMap((pod) => (pod.awaited ?? []).map((one) => ({ ...one, pod: nameOf(pod) })))
+    .flatMap((pod) => (pod.awaited ?? []).map((one) => awaitedBy(pod, one)))
     .filter(({ image }) => index.idsOf(image).length === 0);
-  const byReference = Map.groupBy(waiting, ({ image }) => normaliseReference(image));
   const ratio = unpackedRatio(facts);
-  return [...byReference].flatMap(([reference, [first, ...others]]) => {
-    if (first === undefined) return [];
-    const stored = storedPullOf(reference, [...byReference.keys()], space?.pulls ?? []);
+  // The first of each.
+  const distinct = new Map(waiting.toReversed().map((one) => [one.reference, one]));
+  return [...distinct.values()].map(({ reference, image, reason }) => {
+    const stored = storedPullOf(reference, [...distinct.keys()], space?.pulls ?? []);
     const left = stored && ratio && leftBytes(stored, ratio);
+    const waits = waiting.filter((one) => one.reference === reference);
     return {
-      image: first.image,
-      pods: [...new Set([first, ...others].map(({ pod }) => pod))],
-      reason: first.reason,
+      image,
+      pods: [...new Set(waits.map(({ pod }) => pod))],
+      reason,
       totalBytes: stored?.totalBytes,
       receivedBytes: stored?.receivedBytes,
       neededBytes: left ?? facts.pullBytes?.get(reference),
@@ -110,7 +111,12 @@ export function pendingPulls(facts: PullFacts): readonly PendingPull[] {
   });
 }
 
-const nameOf = ({ namespace, name }: NodePod): string => `${namespace}/${name}`;
+const awaitedBy = ({ namespace, name }: NodePod, { image, reason }: AwaitedImage) => ({
+  image,
+  reason,
+  reference: normaliseReference(image),
+  pod: `${namespace}/${name}`,
+});
 
 /** The pull of a reference. By its tag it is known only if no other pull, and no other reference, is of its repository. */
 function storedPullOf(
@@ -138,21 +144,20 @@ const leftBytes = ({ totalBytes, receivedBytes, unpackedBytes }: StoredPull, rat
 /** How many bytes the layers of the images of the node have for each packed one, which the runtime reports: the median; undefined = no image shows it. */
 function unpackedRatio({ listed, space }: Pick<PullFacts, 'listed' | 'space'>): number | undefined {
   const ratios = distinctImages(listed).flatMap(({ id, sizeBytes }) => {
-    const bytes = space?.images.get(id);
-    return bytes === undefined || sizeBytes <= 0
-      ? []
-      : [(bytes.unique + bytes.shared - bytes.packed) / sizeBytes];
+    const { unique, shared, packed } = space?.images.get(id) ?? { unique: 0, shared: 0, packed: 0 };
+    const unpacked = unique + shared - packed;
+    return unpacked > 0 && sizeBytes > 0 ? [unpacked / sizeBytes] : [];
   });
   return ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)];
 }
 
 /** Remembers what the whole of each pull takes: between two attempts the runtime knows nothing of it. Those that nothing waits for are forgotten. */
 export function observePullBytes(facts: PullFacts): ReadonlyMap<string, number> {
-  const ratio = unpackedRatio(facts) ?? 0;
+  const ratio = unpackedRatio(facts);
   return new Map(
     pendingPulls(facts).flatMap(({ image, totalBytes }) => {
       const reference = normaliseReference(image);
-      const whole = totalBytes === undefined || ratio === 0 ? undefined : Math.ceil(totalBytes * (1 + ratio));
+      const whole = totalBytes && ratio && Math.ceil(totalBytes * (1 + ratio));
       const bytes = whole ?? facts.pullBytes?.get(reference);
       return bytes === undefined ? [] : [[reference, bytes] as const];
     }),
@@ -175,20 +180,21 @@ export function fitPulls(
   { freeBytes, freeableBytes }: Room,
 ): { readonly pulls: readonly FittedPull[]; readonly wantedBytes: number } {
   let taken = 0;
+  let wantedBytes = 0;
   const fitted = pulls.toSorted(byTurn).map((pull): FittedPull => {
     const { neededBytes } = pull;
-    if (freeBytes === undefined) return { ...pull, fit: 'Unknown', availableBytes: undefined };
-    const availableBytes = Math.max(0, freeBytes - taken);
+    const availableBytes = freeBytes && Math.max(0, freeBytes - taken);
+    if (freeBytes === undefined || neededBytes === undefined)
+      return { ...pull, fit: 'Unknown', availableBytes };
     const fit = fitOf(neededBytes, freeBytes - taken, freeableBytes);
-    if (fit === 'Fits' || fit === 'Freeing') taken += neededBytes ?? 0;
+    if (fit === 'Fits' || fit === 'Freeing') taken += neededBytes;
+    if (fit === 'Freeing') wantedBytes = taken - freeBytes;
     return { ...pull, fit, availableBytes };
   });
-  const isFreeing = fitted.some(({ fit }) => fit === 'Freeing');
-  return { pulls: fitted, wantedBytes: isFreeing ? taken - (freeBytes ?? 0) : 0 };
+  return { pulls: fitted, wantedBytes };
 }
 
-function fitOf(needed: number | undefined, free: number, freeable: Room['freeableBytes']): PullFit {
-  if (needed === undefined) return 'Unknown';
+function fitOf(needed: number, free: number, freeable: Room['freeableBytes']): PullFit {
   if (needed <= free) return 'Fits';
   if (freeable === 'off') return 'Off';
   if (freeable === 'unknown') return 'Unknown';

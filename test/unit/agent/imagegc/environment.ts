@@ -84,8 +84,9 @@ export class Node {
   diskError: Error | undefined;
   /** What containerd keeps; undefined = the runtime is another one. */
   store: () => Promise<ContainerdStore | undefined> = () => Promise.resolve(undefined);
-  /** Sets labels of a name; by default it has none that exists. */
+  /** Whether a pull receives anything. */
   isReceiving = false;
+  /** Sets labels of a name; by default it has none that exists. */
   labelImage: (name: string, labels: Labels) => Promise<boolean> = () => Promise.resolve(false);
   #manager: ImageGcManager;
 
@@ -111,6 +112,10 @@ export class Node {
       { ...reliefOf({ wanted, missing }), planned: noContainers, ...over },
       never,
     );
+  }
+
+  isPulling(): Promise<boolean> {
+    return this.#manager.isPulling(never);
   }
 
   get lastRemoved(): LastRemoved['images'] {

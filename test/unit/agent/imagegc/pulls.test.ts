@@ -3,6 +3,7 @@ import {
   fitPulls,
   observePullBytes,
   pendingPulls,
+  reportedPull,
   type PendingPull,
 } from '../../../../src/agent/imagegc/pulls.ts';
 import { imageSpace } from '../../../../src/agent/imagegc/space.ts';
@@ -18,7 +19,7 @@ import { facts, nodePod, planOf, usedMinutesAgo, verdicts } from './builders.ts'
 const gc = 'containerd.io/gc.ref';
 const source = { 'containerd.io/distribution.source.registry.test': 'team/big' };
 
-/** A pull of `big`: 10 + 20 blocks, of which `l1` is on the disk and unpacked to 30 blocks, and of `l2` a half. `base` is of the image `a`, too. */
+/** A pull of `big`: 10 + 20 + 5 blocks, of which `l1` is on the disk and unpacked to 30 blocks, and of `l2` a half. `base` is of the image `a`, too. */
 const pulling: NamespaceStore = {
   ...nothing,
   images: [name('a', 'ma')],
@@ -31,6 +32,7 @@ const pulling: NamespaceStore = {
         { digest: 'base', sizeBytes: 100 * block },
         { digest: 'l1', sizeBytes: 10 * block },
         { digest: 'l2', sizeBytes: 20 * block },
+        { digest: 'l3', sizeBytes: 5 * block },
         { digest: 'l2', sizeBytes: 20 * block },
       ],
     },
@@ -70,7 +72,7 @@ describe('a pull that containerd has begun', () => {
       {
         repositories: ['registry.test/team/big'],
         digests: ['mb', 'index'],
-        totalBytes: 30 * block,
+        totalBytes: 35 * block,
         receivedBytes: 20 * block,
         unpackedBytes: 30 * block,
       },
@@ -132,6 +134,7 @@ describe('an image that a pod waits for', () => {
       [[waits('web', {}, digest)], [{ ...big, repositories: [] }]],
       [{ image: digest, ...known }],
     ],
+    ['by a text that is no reference', [[waits('web', {}, 'Not a reference')]], [unknown]],
     ['by another digest', [[waits('web', {}, 'registry.test/team/big@sha256:bb')]], [unknown]],
     ['no pull has begun, or the registry does not answer', [[waits('web')], []], [unknown]],
     [
@@ -160,6 +163,24 @@ describe('an image that a pod waits for', () => {
       [[waits('web')], [big], { listed: [] }],
       [{ ...known, neededBytes: undefined }],
     ],
+    [
+      'no image of the node is unpacked',
+      [
+        [waits('web')],
+        [big],
+        {
+          listed: [image('a', { sizeBytes: 1000 }), image('b', { sizeBytes: 0 })],
+          space: {
+            ...observed([]).space,
+            images: new Map([
+              ['sha256:a', { ...shown, packed: 4000 }],
+              ['sha256:b', shown],
+            ]),
+          },
+        },
+      ],
+      [{ ...known, neededBytes: undefined }],
+    ],
     ['the node has it', [[waits('web', {}, 'docker.io/library/a:latest')]], []],
     ['the pod is being deleted', [[waits('web', { deletionAtMs: minutesAgo(1) })]], []],
     ['the pod has finished', [[waits('web', { phase: 'Succeeded' })]], []],
@@ -186,6 +207,13 @@ describe('an image that a pod waits for', () => {
     expect([...observePullBytes(observed([waits('web')], [big], { listed: [] }))]).toEqual([]);
     expect([...observePullBytes(observed([], [big], { pullBytes }))]).toEqual([]);
   });
+});
+
+test('the report has why a container waits, if the kubelet has said it', () => {
+  const reported = pendingPulls(
+    observed([waits('web', { awaited: [{ image: reference, reason: '' }] })]),
+  ).map((pull) => reportedPull({ ...pull, fit: 'Fits', availableBytes: 1 }));
+  expect(reported).toMatchObject([{ pods: ['default/web'], podCount: 1, reason: undefined }]);
 });
 
 describe('whether pulls fit', () => {
@@ -245,6 +273,13 @@ describe('whether pulls fit', () => {
       [pull('a', 2)],
       { freeBytes: 1, freeableBytes: 'unknown' },
       ['a Unknown 1'],
+      0,
+    ],
+    [
+      'unknown sizes last, by name',
+      [pull('b', undefined), pull('c', 2), pull('d', 2), pull('a', undefined)],
+      { freeBytes: 2, freeableBytes: 0 },
+      ['c Fits 2', 'd Short 0', 'a Unknown 0', 'b Unknown 0'],
       0,
     ],
     [
