@@ -47,7 +47,10 @@ export function storedPulls(store: ContainerdStore, graph: Graph): readonly Stor
   const { images = [], blobs = [], leases = [], ingests = [] } = store.get(kubernetesNamespace) ?? {};
   const ofImages = graph.reach(images.map(({ name }) => imageNode(name)));
   const sizes = new Map(blobs.map(({ digest, sizeBytes }) => [digest, sizeBytes]));
-  const received = new Map(ingests.map((one) => [one.expectedDigest, one.receivedBytes]));
+  // As `layer-sha256:…`; containerd lists no expected digest.
+  const received = new Map(
+    ingests.map(({ ref, receivedBytes }) => [ref.slice(ref.indexOf('-') + 1), receivedBytes]),
+  );
   return blobs.flatMap((blob) => {
     const { digest, layers } = blob;
     const node = contentNode(digest);

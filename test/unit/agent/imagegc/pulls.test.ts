@@ -59,7 +59,7 @@ const pulling: NamespaceStore = {
       updatedAtSeconds: 1,
       receivedBytes: 10 * block,
       totalBytes: 0,
-      expectedDigest: 'l2',
+      expectedDigest: '',
     },
   ],
 };
