@@ -208,7 +208,7 @@ export interface NodePassReport {
 export interface LastRemoved {
   /** At most ten, of the last day. */
   readonly images: readonly NodeGCReportStatusImagesLastRemovedItem[];
-  /** Since the agent started, `lastOfEach`; the report continues the list of the agent before. */
+  /** Since the agent started, those of `lastOfEach`; the report continues the list of the agent before. */
   readonly others: readonly NodeGCReportStatusContainersLastRemovedItem[];
 }
 

@@ -138,10 +138,10 @@ function offendersOf(
     });
 }
 
-/** The first ten containers and sandboxes, and the first ten others: many logs must not displace containers. */
-export function lastOfEach(removed: LastRemoved['others']): NodeGCReportStatusContainersLastRemovedItem[] {
-  const isContainer = ({ kind }: (typeof removed)[number]): boolean =>
-    kind === 'Container' || kind === 'Sandbox';
+/** The last ten containers and sandboxes, and the last ten others: many logs must not displace containers. */
+export function lastOfEach(all: LastRemoved['others']): NodeGCReportStatusContainersLastRemovedItem[] {
+  const isContainer = ({ kind }: (typeof all)[number]): boolean => kind === 'Container' || kind === 'Sandbox';
+  const removed = all.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
   const containers = removed.filter(isContainer).slice(0, 10);
   const others = removed.filter((one) => !isContainer(one)).slice(0, 10);
   return removed.filter((one) => containers.includes(one) || others.includes(one));

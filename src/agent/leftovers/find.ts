@@ -134,24 +134,23 @@ interface LeaseFacts {
 
 /** Downloads first. A lease that will expire, and of no download, is no leftover: its client has set the end. */
 function leasesOf(stored: NamespaceStore, { owners, times, nowMs }: LeaseFacts): readonly Candidate[] {
+  const flat = new Set(stored.leases.filter(({ labels }) => gcFlat in labels).map(({ id }) => id));
   const found = stored.leases.flatMap((lease): Candidate[] => {
     const nodes = lease.resources.map(({ type, id }) => resourceNode(type, id));
     const kind = owners.has(lease.id) ? undefined : kindOf(lease, nodes, nowMs);
     if (kind === undefined) return [];
     const id = `lease ${lease.id}`;
     const name = repositoryOf(stored, nodes) ?? lease.id;
-    const isFlat = gcFlat in lease.labels;
     const own = [timeOf(lease.createdAtSeconds), ...timesIn(times, nodes)];
-    return [
-      { kind, id, name, holder: id, times: own, nodes, isFlat, obstacle: obstacleOf(lease.id, isFlat) },
-    ];
+    const isFlat = flat.has(lease.id);
+    return [{ kind, id, name, holder: id, times: own, nodes, isFlat, obstacle: obstacleOf(lease.id, flat) }];
   });
   return found.toSorted((a, b) => Number(a.kind === 'Lease') - Number(b.kind === 'Lease'));
 }
 
-/** A client that deletes its objects by itself makes flat leases. CRI names the lease of a sandbox after it. */
-function obstacleOf(id: string, isFlat: boolean): LeftoverObstacle | undefined {
-  if (isFlat) return 'HeldByOther';
+/** A client that deletes its objects by itself makes flat leases; BuildKit makes one beside it for copies of the layer in other compressions. CRI names the lease of a sandbox after it. */
+function obstacleOf(id: string, flat: ReadonlySet<string>): LeftoverObstacle | undefined {
+  if (flat.has(id.replace(/-variants$/, ''))) return 'HeldByOther';
   return /^[0-9a-f]{64}$/.test(id) ? 'SandboxUnknown' : undefined;
 }
 

@@ -1,9 +1,16 @@
 import { isNodeUnknown, nodeRule } from '../../api/policy/node-governance.ts';
 import { Changed } from '../../gc/changed.ts';
 import { showPlan } from '../../gc/metrics.ts';
-import { passReport, undecidedBecause, type NodePassReport, type PassResults } from '../../gc/pass.ts';
+import {
+  passReport,
+  undecidedBecause,
+  type LastRemoved,
+  type NodePassReport,
+  type PassResults,
+} from '../../gc/pass.ts';
 import type { SnapshotDirectories } from '../../node/storage/snapshots.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { sum } from '../../runtime/sum.ts';
 import { PassClock, type Moment } from '../../runtime/scheduling/jump.ts';
 import { leftoverFailures, removeLeftovers } from './act.ts';
@@ -41,6 +48,8 @@ export class LeftoversManager {
   readonly #announced = new Changed<string>();
   /** undefined = no pass yet. */
   inventory: LeftoverInventory | UnknownLeftovers | undefined;
+  /** At most ten, the newest first. */
+  lastRemoved: LastRemoved['others'] = [];
 
   constructor(deps: LeftoversDeps) {
     this.#deps = deps;
@@ -115,7 +124,16 @@ export class LeftoversManager {
       };
     const planned = { removals: plan.removals, policy: governed.policy, began, failures: this.#failures };
     const results = await removeLeftovers(this.#deps, planned, signal);
+    this.#remember(results);
     return { plan, results, unknown: undecidedBecause(results, undefined) };
+  }
+
+  #remember({ removed }: Results): void {
+    const time = metaTime(this.#deps.clock.now());
+    const own = removed.map(({ target: { kind, id, name }, reason, policy, bytes }) => {
+      return { kind, id, name, reason, policy: policy?.name ?? '', bytes, time };
+    });
+    this.lastRemoved = [...own.toReversed(), ...this.lastRemoved].slice(0, 10);
   }
 
   #forget(why: Error | undefined): void {

@@ -32,7 +32,7 @@ export const leftoverReasons: Readonly<Record<LeftoverRemoveReason | LeftoverKee
   },
   HeldByOther: {
     meaning:
-      'Another client of containerd keeps it on purpose: by the label containerd.io/gc.root, or by a lease with the label containerd.io/gc.flat.',
+      'Another client of containerd keeps it on purpose: by the label containerd.io/gc.root, or by a lease with the label containerd.io/gc.flat or beside such a lease.',
     change: 'Never by dustpan: that client removes its label or its lease.',
   },
   SandboxUnknown: {

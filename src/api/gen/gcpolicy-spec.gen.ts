@@ -492,7 +492,7 @@ export interface SpecNodesLeftovers {
    */
   readonly downloads: 'Report' | 'Remove';
   /**
-   * Whether the agent removes leases without an expiry that belong to no sandbox (Remove) or only reports them (Report, the default). Do not set Remove where another client of containerd keeps leases in the namespace k8s.io, such as a lazy snapshotter. A lease with the label containerd.io/gc.flat, and one whose name may be that of a sandbox, is never removed.
+   * Whether the agent removes leases without an expiry that belong to no sandbox (Remove) or only reports them (Report, the default). Do not set Remove where another client of containerd keeps leases in the namespace k8s.io, such as a lazy snapshotter. Never removed are a lease with the label containerd.io/gc.flat, the one that BuildKit makes beside it, and one whose name may be that of a sandbox.
    */
   readonly leases: 'Report' | 'Remove';
   /**

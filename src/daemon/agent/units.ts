@@ -6,6 +6,7 @@ import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
 import type { UnitContext } from '../../agent/context.ts';
 import { ContainerGcManager } from '../../agent/containergc/manager.ts';
+import { lastOfEach } from '../../agent/containergc/report.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
 import { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
@@ -311,7 +312,7 @@ function reportManager(
       pressure: pressure.inventory,
       usage: usage.usage,
       leftovers: leftovers.inventory,
-      lastRemoved: { images: images.lastRemoved, others: containers.lastRemoved },
+      lastRemoved: { images: images.lastRemoved, others: lastOfEach([...containers.lastRemoved, ...leftovers.lastRemoved]) },
     }),
     runtimeTrouble: () => runtimeWatch.trouble,
     reports: new NodeReports(cluster.transport),

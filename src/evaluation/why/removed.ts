@@ -1,6 +1,7 @@
 import { imageIndex } from '../../api/image-index.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
+import { leftoverReasons } from '../../agent/leftovers/words.ts';
 import { podReasons } from '../../controllers/podgc/words.ts';
 import type { RemovedObject } from '../../kube/cache/removed-objects.ts';
 import type { Collection } from '../../kube/events/collected-events.ts';
@@ -57,6 +58,7 @@ function isNamed(question: NodeQuestion, { kind, id, name }: RemovedObject): boo
   if (question.kind === 'node') return false;
   if (question.kind === 'image') return kind === 'Image' && isImage(text, id, name);
   if (kind === 'Image') return false;
+  if (kind === 'Leftover') return text === id;
   return isPath(text) ? isAtOrBelow(text, id) : id.startsWith(text);
 }
 
@@ -71,7 +73,8 @@ type RemovedThere = RemovedObject & { readonly node: string };
 
 function removalOf(removed: RemovedThere, { text }: NodeQuestion): Removal {
   const { kind, id, reason, policy, bytes = null, atMs, node } = removed;
-  const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
+  const meanings: Meanings =
+    kind === 'Image' ? imageReasons : kind === 'Leftover' ? leftoverReasons : containerReasons;
   const isInside = isPath(id) && text !== id;
   return {
     verdict: 'Remove',

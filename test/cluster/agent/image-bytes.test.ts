@@ -73,7 +73,7 @@ const ctr = async (namespace: string, ...args: readonly string[]): Promise<strin
 
 async function lease(id: string, digest: string): Promise<void> {
   await ctr('k8s.io', 'leases', 'create', '--id', id);
-  await addToLease(id, 'content', digest);
+  await addToLease(id, { type: 'content', id: digest });
 }
 
 test('what removals of images with shared layers free is predicted within 5 %', async () => {

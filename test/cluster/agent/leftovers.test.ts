@@ -1,6 +1,7 @@
 // @bed node
 import { statfsSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,17 +39,20 @@ beforeAll(async () => {
   const url = await gate.listen();
   host = new URL(url).host;
   pullFrom(url, { dir: cluster.dir, host: 'gate.test' });
+  // What the import of the images has left.
+  await containerd.collect(signal);
 });
 
 afterAll(async () => {
   await gate[Symbol.asyncDispose]();
 });
 
-async function ctr(...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('ctr', ['-n', 'k8s.io', ...args]);
+async function ctrIn(namespace: string, args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('ctr', ['-n', namespace, ...args], input);
   if (code !== 0) throw new Error(`ctr ${args.join(' ')}: ${stderr}`);
   return stdout;
 }
+const ctr = (...args: readonly string[]): Promise<string> => ctrIn('k8s.io', args);
 
 async function kubernetes(): Promise<NamespaceStore> {
   const stored = (await containerd.read(signal))?.get('k8s.io');
@@ -128,7 +132,7 @@ test('each kind is named, with its bytes and its holder', async () => {
   const pulled = blobs.filter(({ labels }) => Object.values(labels).includes('stopped'));
   // One that refers to no other.
   const blob = pulled.find(({ labels }) => Object.keys(labels).length === 1)?.digest ?? '';
-  await addToLease('left', 'content', blob);
+  await addToLease('left', { type: 'content', id: blob });
   await ctr('snapshots', 'prepare', 'prepared');
 
   // All are younger than an hour.
@@ -196,3 +200,79 @@ test('a removal frees interrupted pulls and leases, also after a restart of cont
   expect(pods).toContain(sandbox.id);
   await runContainer(cluster, sandbox, { name: 'after', image: busyboxImage.ref, command: ['true'] });
 });
+
+const part = 3 * 2 ** 20;
+
+/** Begins a download that no lease keeps. */
+async function startIngest(ref: string): Promise<ChildProcess> {
+  const args = ['-n', 'k8s.io', 'content', 'ingest', ref];
+  const child = spawn(join(process.env['DUSTPAN_BED_BIN'] ?? '', 'ctr'), args, {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin.write(Buffer.alloc(part, ref));
+  await expect.poll(() => receivedBytes(ref), patience).toBe(part);
+  return child;
+}
+
+const receivedBytes = async (wanted: string): Promise<number | undefined> =>
+  (await kubernetes()).ingests.find(({ ref }) => ref === wanted)?.receivedBytes;
+
+test('a download that was interrupted without a lease is aborted, one that goes on is not', async () => {
+  const interrupted = await startIngest('interrupted');
+  interrupted.kill('SIGKILL');
+  await once(interrupted, 'exit');
+  const going = await startIngest('going');
+  const downloads = { downloads: 'Remove', leases: 'Report', snapshots: 'Report' } as const;
+  const { manager, reports } = agent(61, governedNode({ leftovers: downloads }));
+  await manager.collect(signal);
+  going.stdin?.write(Buffer.alloc(part, 'going'));
+  await expect.poll(() => receivedBytes('going'), patience).toBe(2 * part);
+
+  const before = usedBytes();
+  await manager.collect(signal);
+  expect(reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 1, freedBytes: part });
+  expect(await receivedBytes('interrupted')).toBeUndefined();
+  expect(Math.abs(before - usedBytes() - part)).toBeLessThan(64 * 1024);
+  going.stdin?.end();
+  expect(await once(going, 'exit')).toEqual([0, null]);
+});
+
+/** Leases and snapshots as BuildKit makes them for a layer of its cache: a flat lease for the layer, one of the same name for a copy in another compression, and one for the build. */
+async function build(namespace: string): Promise<() => Promise<void>> {
+  const run = (...args: readonly string[]): Promise<string> => ctrIn(namespace, args);
+  const lease = (id: string, expires: string, ...labels: readonly string[]): Promise<string> =>
+    run('leases', 'create', '--id', id, '--expires', expires, ...labels);
+  await lease('layer', '0', 'containerd.io/gc.flat=2026-01-01T00:00:00Z');
+  await lease('layer-variants', '0');
+  await lease('build', '2h');
+  for (const key of ['step-1', 'step-2']) {
+    await run('snapshots', 'prepare', key);
+    await addToLease('layer', { type: 'snapshots/overlayfs', id: key }, namespace);
+    // ctr sets it, BuildKit does not.
+    await run('snapshots', 'label', key, 'containerd.io/gc.root=');
+  }
+  const text = `a copy in ${namespace}`;
+  await ctrIn(namespace, ['content', 'ingest', 'copy'], text);
+  const copy = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  await addToLease('layer-variants', { type: 'content', id: copy }, namespace);
+  return async () => {
+    await run('snapshots', 'commit', 'committed', 'step-2');
+    const leases = (await run('leases', 'ls', '-q')).split('\n');
+    expect(leases).toEqual(expect.arrayContaining(['build', 'layer', 'layer-variants']));
+    expect(await run('snapshots', 'ls')).toMatch(/committed.*Committed[^]*step-1.*Active/);
+    expect(await run('content', 'get', copy)).toBe(text);
+  };
+}
+
+test.each(['k8s.io', 'buildkit'])(
+  'a build in the namespace %s goes on beside removals',
+  async (namespace) => {
+    const goesOn = await build(namespace);
+    await ctr('leases', 'create', '--id', 'unused', '--expires', '0');
+    const { manager } = agent(61, removing);
+    for (let i = 0; i < 3; i += 1) await manager.collect(signal);
+    // With it containerd's collector ran.
+    expect(manager.lastRemoved.map(({ id }) => id)).toContain('lease unused');
+    await goesOn();
+  },
+);

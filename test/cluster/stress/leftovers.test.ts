@@ -136,7 +136,7 @@ async function createLease(kind: 'left' | 'expires' | 'sandbox'): Promise<void> 
   await ctr('leases', 'create', '--id', id, '--expires', kind === 'expires' ? '24h' : '0');
   const { blobs = [] } = (await containerd.read(signal))?.get('k8s.io') ?? {};
   const blob = blobs[random.int(blobs.length)]?.digest ?? '';
-  await addToLease(id, 'content', blob);
+  await addToLease(id, { type: 'content', id: blob });
   if (kind === 'left') left += 1;
   else
     used.push({

@@ -205,7 +205,15 @@ test('explains a removed container or log by the reports of the nodes, also wher
     time,
   };
   const container = { ...removed, kind: 'Container', id: 'c'.repeat(64), name: 'main', time };
+  const leftover = {
+    kind: 'Leftover',
+    id: 'lease left',
+    name: 'docker.io/library/nginx',
+    policy: 'nodes',
+    time,
+  };
   const lastRemoved = [
+    { ...leftover, reason: 'InterruptedDownload' },
     { ...directory, reason: 'OrphanedLogs' },
     { ...container, reason: 'PodGone' },
   ];
@@ -213,6 +221,10 @@ test('explains a removed container or log by the reports of the nodes, also wher
   expect(flat((await why('container', 'cccc')).stdout)).toMatch(
     /^Container main of pod default\/api \(cccccccccccc\) on node-1 was removed: PodGone Meaning .* Policy GCPolicy nodes When 2026-01-15T10:00:00Z, /,
   );
+  expect(flat((await why('container', 'lease left')).stdout)).toMatch(
+    /^Leftover lease left on node-1 was removed: InterruptedDownload Meaning A pull was interrupted/,
+  );
+  expect((await why('container', 'lease')).stdout).toBe('');
   const log = await why('container', '/var/log/pods/default_api_u/main/0.log', '--node=node-1');
   expect(flat(log.stdout)).toMatch(
     /^Log directory \/var\/log\/pods\/default_api_u on node-1 was removed: OrphanedLogs .* Size 2.0 KiB .* It contained \/var\/log\/pods\/default_api_u\/main\/0\.log\./,

@@ -238,6 +238,19 @@ describe('leftovers', () => {
     expect(found(storeOf(more)).leftovers).toMatchObject([{ sinceMs: undefined }]);
   });
 
+  test.each<[name: string, all: NamespaceStore['leases'], obstacles: readonly unknown[]]>([
+    [
+      'of BuildKit for a layer, and for its copies',
+      [leases('layer', {}, { [`${gc}.flat`]: '' }), leases('layer-variants', {})],
+      ['HeldByOther', 'HeldByOther'],
+    ],
+    ['of nobody', [leases('layer', {}), leases('layer-variants', {})], [undefined, undefined]],
+    ['that may be of a sandbox', [leases('0f'.repeat(32), {})], ['SandboxUnknown']],
+  ])('leases %s', (_, all, obstacles) => {
+    const { leftovers } = found(storeOf({ leases: all }));
+    expect(leftovers.map(({ obstacle }) => obstacle)).toEqual(obstacles);
+  });
+
   test('a part of unknown age does not make a young one old', () => {
     expect(shown(storeOf({ ...pull, blobs: [undated], ingests: [ingest('ref', 7, 5)] }))).toEqual([]);
   });

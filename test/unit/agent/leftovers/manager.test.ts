@@ -102,6 +102,12 @@ describe('a removal', () => {
     await node.passTwice();
     expect(node.changes).toEqual(['lease left']);
     expect(node.reports[1]).toMatchObject({ result: 'Succeeded', removed: 1, freedBytes: 20 * block });
+    expect(node.manager.lastRemoved).toMatchObject([
+      {
+        ...{ kind: 'Leftover', id: 'lease left', name: 'left', reason: 'UnusedLease', policy: 'default' },
+        bytes: 20 * block,
+      },
+    ]);
     expect(node.log.lines).toContainEqual(
       expect.objectContaining({
         message: 'removed leftover of containerd',

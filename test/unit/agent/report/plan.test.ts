@@ -204,6 +204,7 @@ test('the containers and logs that were removed last are in the report with what
     removedItem('Container', { name: 'main', pod, bytes: 7 }),
     removedItem('LogDirectory', { pod: { uid: 'u' } }),
     removedItem('LogLink'),
+    removedItem('Leftover', { id: 'lease left', name: 'docker.io/library/nginx' }),
   ];
   const status = reported({ lastRemoved: { images: [], others } });
   expect(status.containers).toEqual({ ...containers.containers, lastRemoved: others });
