@@ -141,7 +141,9 @@ export class ContainerGcManager {
 
   /** One warning until the place can be written and the VolumeAttachments read, not one in each pass. */
   #warnUnable(plan: ContainerGcPlan): void {
-    const unable = plan.kept.filter(({ reason }) => reason === 'ReadOnly' || reason === 'AttachmentsUnknown');
+    const readOnly = plan.kept.filter(({ reason }) => reason === 'ReadOnly');
+    const unknown = plan.kept.find(({ reason }) => reason === 'AttachmentsUnknown');
+    const unable = unknown === undefined ? readOnly : [...readOnly, unknown];
     for (const why of this.#warned.added(unable.map((one) => explainContainer(one, plan).detail)))
       this.#deps.log.warn({ why }, 'some resources cannot be removed');
   }

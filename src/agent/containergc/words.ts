@@ -324,12 +324,12 @@ export function explainContainer(
     case 'Mounted':
     case 'NotEmpty':
     case 'VolumeAttached':
+    case 'AttachmentsUnknown':
       return { detail: heldText(decision) };
     case 'NotKubelets':
     case 'ContainersUnknown':
     case 'MountsUnknown':
     case 'ProcessesUnknown':
-    case 'AttachmentsUnknown':
     case 'PacingLimit':
       return { detail: meaning };
     default:
@@ -343,11 +343,11 @@ function heldText({ reason, target, holders: [first, ...more] = [] }: ContainerK
   if (reason === 'NotEmpty') return `Its pod is gone, but ${first} may outlive the pod.`;
   if (reason === 'VolumeAttached')
     return `Its pod is gone, but a CSI volume of the pod has VolumeAttachment ${first} for this node.`;
+  if (reason === 'AttachmentsUnknown') return `The agent has not read VolumeAttachment ${first}.`;
   const others = more.length === 0 ? '' : `, and ${more.length} more`;
   const command = unmountCommand(target.path, [first, ...more]);
-  return command === undefined
-    ? `Its pod is gone, but a volume is mounted at ${first}${others}.`
-    : `Its pod is gone, but a volume is mounted at ${first}${others}. On the node, "${command}" unmounts it.`;
+  const remedy = command === undefined ? '' : ` On the node, "${command}" unmounts it.`;
+  return `Its pod is gone, but a volume is mounted at ${first}${others}.${remedy}`;
 }
 
 type Limits = Partial<ContainerGcPolicy>;

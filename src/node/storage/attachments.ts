@@ -1,3 +1,5 @@
+import { errorLine } from '../../runtime/errors.ts';
+
 /** Whether the API server has a VolumeAttachment of this name. Rejects if that is not known. */
 export type ReadAttachment = (name: string, signal: AbortSignal) => Promise<boolean>;
 
@@ -10,6 +12,8 @@ const rememberedMs = 10 * 60_000;
 export class Attachments {
   readonly #read: ReadAttachment;
   readonly #known = new Map<string, { readonly atMs: number; readonly exists: boolean }>();
+  /** Why the last search ended before all were read; undefined = it did not. */
+  problem: string | undefined;
 
   constructor(read: ReadAttachment) {
     this.#read = read;
@@ -21,14 +25,16 @@ export class Attachments {
     for (const [name, { atMs }] of this.#known)
       if (!names.has(name) || nowMs - atMs > rememberedMs) this.#known.delete(name);
     const atMs = (name: string): number => this.#known.get(name)?.atMs ?? -1;
+    this.problem = undefined;
     try {
       for (const name of [...names].toSorted((a, b) => atMs(a) - atMs(b)).slice(0, maxReads)) {
         this.#known.delete(name);
         const exists = await this.#read(name, signal);
         this.#known.set(name, { atMs: nowMs, exists });
       }
-    } catch {
+    } catch (err) {
       signal.throwIfAborted();
+      this.problem = errorLine(err);
     }
   }
 

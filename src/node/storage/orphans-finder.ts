@@ -50,7 +50,7 @@ export interface FoundOrphan extends PodPath {
   readonly obstacle: OrphanObstacle | undefined;
   /** When the kubelet last wrote data of a CSI volume into a directory, in Unix milliseconds; undefined = the directory has none, or an obstacle. */
   readonly volumeDataMs: number | undefined;
-  /** The obstacle by name: mount points, in the order in which they can be unmounted; a file; VolumeAttachments. */
+  /** The obstacle by name: mount points, in the order in which they can be unmounted; a file; VolumeAttachments, one that is unknown with the reason. */
   readonly holders: readonly string[];
 }
 
@@ -269,13 +269,15 @@ const attachmentsOf = (volumes: readonly CsiVolume[]): ReadonlySet<string> =>
 /** Why VolumeAttachments forbid the removal of the data of their volumes. */
 function attachmentHold(
   names: ReadonlySet<string>,
-  attachments: Pick<Attachments, 'exists'>,
+  attachments: Pick<Attachments, 'exists' | 'problem'>,
 ): Hold | undefined {
   const those = (exists: boolean | undefined): readonly string[] =>
     [...names].filter((name) => attachments.exists(name) === exists);
   const [existing, unknown] = [those(true), those(undefined)];
   if (existing.length > 0) return heldBy('VolumeAttached', existing);
-  return unknown.length > 0 ? heldBy('AttachmentsUnknown', unknown) : undefined;
+  const why = attachments.problem === undefined ? '' : `: ${attachments.problem}`;
+  const unread = unknown.map((name) => `${name}${why}`);
+  return unread.length > 0 ? heldBy('AttachmentsUnknown', unread) : undefined;
 }
 
 type MountObstacle = 'Mounted' | 'MountsUnknown' | 'ReadOnly';

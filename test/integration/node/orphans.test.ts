@@ -142,6 +142,7 @@ describe('a search', () => {
 
   describe('the data of a CSI volume', () => {
     const path = () => at('pods', uid('a'));
+    const unread = `${csiAttachment}: forbidden`;
     const volume = (...names: readonly string[]) =>
       at('pods', uid('a'), 'volumes/kubernetes.io~csi/pv', ...names);
     beforeEach(() => {
@@ -157,7 +158,7 @@ describe('a search', () => {
       readonly hold: readonly [obstacle: string | undefined, holder?: string];
     }>([
       { name: 'of which the VolumeAttachment exists', exists: true, hold: ['VolumeAttached', csiAttachment] },
-      { name: 'of which it is not known', hold: ['AttachmentsUnknown', csiAttachment] },
+      { name: 'of which it is not known', hold: ['AttachmentsUnknown', unread] },
       { name: 'mounted for the node', exists: false, point: csiStaging, hold: ['Mounted', csiStaging] },
       {
         name: 'mounted for the node by an old kubelet',
@@ -188,6 +189,7 @@ describe('a search', () => {
       const names: Readonly<Record<string, string>> = {
         note: volume('note'),
         [csiAttachment]: csiAttachment,
+        [unread]: unread,
       };
       const holders = holder === undefined ? [] : [names[holder] ?? real(holder)];
       expect((await search(finder)).podDirectories).toMatchObject([{ obstacle, holders }]);

@@ -61,9 +61,11 @@ describe('VolumeAttachments', () => {
       return failing.has(name) ? Promise.reject(new Error('forbidden')) : Promise.resolve(false);
     });
     await attachments.refresh(names(2), never);
+    expect(attachments.problem).toBeUndefined();
     failing.add('csi-0');
     await attachments.refresh(names(2), never);
     expect(reads).toEqual(['csi-0', 'csi-1', 'csi-0']);
+    expect(attachments.problem).toBe('forbidden');
     expect([attachments.exists('csi-0'), attachments.exists('csi-1')]).toEqual([undefined, false]);
     await expect(attachments.refresh(names(2), AbortSignal.abort())).rejects.toThrow();
   });

@@ -222,7 +222,12 @@ const planned: Cases<
     'a file': leftover('podDirectories', 'NotEmpty', ['/left/over/note.txt']),
   },
   VolumeAttached: { 'a CSI volume': leftover('podDirectories', 'VolumeAttached', ['csi-0123']) },
-  AttachmentsUnknown: { 'not read': leftover('podDirectories', 'AttachmentsUnknown', ['csi-0123']) },
+  AttachmentsUnknown: {
+    'not read yet': leftover('podDirectories', 'AttachmentsUnknown', ['csi-0123']),
+    'a missing right': leftover('podDirectories', 'AttachmentsUnknown', [
+      'csi-0123: volumeattachments.storage.k8s.io "csi-0123" is forbidden',
+    ]),
+  },
   ReadOnly: {
     checkpoints: checkpointOf({ maxPerPod: 1 }, { isReadOnly: true }),
     'control groups': leftover('podCgroups', 'ReadOnly'),
