@@ -312,7 +312,10 @@ function reportManager(
       pressure: pressure.inventory,
       usage: usage.usage,
       leftovers: leftovers.inventory,
-      lastRemoved: { images: images.lastRemoved, others: lastOfEach([...containers.lastRemoved, ...leftovers.lastRemoved]) },
+      lastRemoved: {
+        images: images.lastRemoved,
+        others: lastOfEach([...containers.lastRemoved, ...leftovers.lastRemoved]),
+      },
     }),
     runtimeTrouble: () => runtimeWatch.trouble,
     reports: new NodeReports(cluster.transport),
