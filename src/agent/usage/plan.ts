@@ -179,9 +179,12 @@ function countOf(
 }
 
 function listedVolumes({ volumes, at }: MeasuredUsage, history: UsageHistory, most: number) {
-  const [fullest, ...others] = volumes?.slice(most) ?? [];
+  // A claim may be nearly full on a node whose disks are not.
+  const nearlyFull = volumes?.filter(({ fullPercent }) => fullPercent >= nearlyFullPercent) ?? [];
+  const length = Math.min(lengths.full.volumes, Math.max(most, nearlyFull.length));
+  const [fullest, ...others] = volumes?.slice(length) ?? [];
   return {
-    volumes: volumes?.slice(0, most).map((one) => volumeOf(one, history, at)),
+    volumes: volumes?.slice(0, length).map((one) => volumeOf(one, history, at)),
     otherVolumes: fullest && {
       count: others.length + 1,
       highestPercent: Math.ceil(fullest.fullPercent),

@@ -79,6 +79,16 @@ describe('volumes', () => {
     expect(otherVolumes).toEqual({ count: 10, highestPercent: 14 });
   });
 
+  test('where lists are short, those that are nearly full are listed', async () => {
+    const claims = Array.from({ length: 30 }, (_, i) => claim(`c${i}`, 2 * i + 30));
+    const { volumes, otherVolumes } = await node({
+      ...{ pods: () => [], lists: 'short' as const },
+      ...measured({}, claims),
+    }).measure();
+    expect(volumes?.map(({ name }) => name)).toEqual(['c29', 'c28', 'c27', 'c26', 'c25', 'c24', 'c23']);
+    expect(otherVolumes).toEqual({ count: 23, highestPercent: 79 });
+  });
+
   test.each([
     ['a limit of 0', '0', 1, { limitBytes: 0, usedPercent: 100 }],
     ['a limit of 0 and no files', '0', 0, { limitBytes: 0, usedPercent: 100 }],
