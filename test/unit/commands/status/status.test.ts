@@ -178,6 +178,16 @@ describe('tables', () => {
     }),
     'installed a moment ago, and a node is not ready': of(young),
     'a platform without agents, and a policy for nodes': of(autopilot, [withNodes]),
+    'an agent that the node selector has taken off its node': viewOf(
+      {
+        ...{ policies: [], reports: [report('node-2')], nodes },
+        installation: {
+          ...{ ...installation, agents: [{ ...agents, desired: 1, ready: 1, nodeSelector: { pool: 'a' } }] },
+          ...{ pods: [], nodes: [{ ...first, labels: { pool: 'a' } }, second] },
+        },
+      },
+      now,
+    ),
     'the fullest disks': statusView(
       [],
       Array.from({ length: 12 }, (_, i) => filled(i)),
