@@ -115,15 +115,9 @@ function planRemovals(
   const freed = amountsOf(bytesOf(dueNow), inodesOf);
   const need = spaceNeed(facts.disk, rule, freed);
   const isUnknown = unknownBecause(facts) !== undefined;
-  const headroom = fitPulls(pendingPulls(facts), {
-    freeBytes: freeForPulls(facts.disk, rule),
-    freeableBytes: !rule.pullHeadroom ? 'off' : isUnknown ? 'unknown' : sum(order.map(freedBy)),
-  });
-  const goals = [
-    ...spaceGoals(need),
-    ...pullGoals(headroom.wantedBytes - freed.bytes),
-    ...demandGoals(demands, freed),
-  ];
+  const headroom = headroomOf(facts, rule, isUnknown ? 'unknown' : sum(order.map(freedBy)));
+  const pullGoals = pullGoalsOf(headroom.wantedBytes - freed.bytes);
+  const goals = [...spaceGoals(need), ...pullGoals, ...demandGoals(demands, freed)];
   const hasGoals = goals.length > 0;
   const needed = untilEnough(rest.map(freedBy), goals, inodesOf);
   const others = rest.map((image, i) => {
@@ -133,7 +127,7 @@ function planRemovals(
   const othersNow = others.slice(0, Math.min(needed.length, maxImages - dueNow.length));
   const removals = [...dueNow, ...othersNow];
   const forSpace = othersNow.filter(({ reason }) => reason === 'Space');
-  const isPaced = removals.length < due.length + needed.length;
+  const hasMoreLeft = isUnknown || removals.length < due.length + needed.length;
   return {
     rule,
     space: facts.space,
@@ -146,10 +140,7 @@ function planRemovals(
     pulls: headroom.pulls,
     maxImages,
     removals,
-    reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), {
-      kept,
-      hasMoreLeft: isPaced || isUnknown,
-    }),
+    reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), { kept, hasMoreLeft }),
     candidates: [...due, ...(hasGoals ? others : [])],
     kept: [
       ...kept.map((image) =>
@@ -202,7 +193,17 @@ const amountsOf = (bytes: number, inodesOf: ImageGcPlan['inodesOf']): ByUnit => 
 const spaceGoals = ({ crossed, wanted }: SpaceNeed): readonly Goal[] =>
   crossed.map((unit) => ({ reason: 'Space', unit, wanted: wanted[unit], threshold: '' }));
 
-const pullGoals = (wanted: number): readonly Goal[] =>
+const headroomOf = (
+  facts: ImageGcFacts,
+  rule: ImageGcPolicy,
+  freeable: number | 'unknown',
+): ReturnType<typeof fitPulls> =>
+  fitPulls(pendingPulls(facts), {
+    freeBytes: freeForPulls(facts.disk, rule),
+    freeableBytes: rule.pullHeadroom ? freeable : 'off',
+  });
+
+const pullGoalsOf = (wanted: number): readonly Goal[] =>
   wanted > 0 ? [{ reason: 'PullHeadroom', unit: 'bytes', wanted, threshold: '' }] : [];
 
 const unitOf = ({ signal }: DiskDemand): Goal['unit'] => (isInodes(signal) ? 'inodes' : 'bytes');
