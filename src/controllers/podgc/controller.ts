@@ -12,7 +12,7 @@ import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { hasJumped, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Waiting } from '../../runtime/scheduling/loop.ts';
-import { inSlices } from '../../runtime/scheduling/slices.ts';
+import { inSlices, inSteps, yieldToEventLoop } from '../../runtime/scheduling/slices.ts';
 import { areSynced } from '../context.ts';
 import { deletePods, MarkedPods, throwIfFailed, type DeleterContext } from './act.ts';
 import { maxPlanAgeMs, type Planned } from './checks.ts';
@@ -28,7 +28,7 @@ import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { podGcReasons, showBreakers, showStuck } from './metrics.ts';
 import { PodGcMemory, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
-import { planPodGc } from './plan.ts';
+import { planInSteps } from './plan.ts';
 import { passReports, type PlanCounts } from './report.ts';
 import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
 
@@ -84,11 +84,13 @@ export class PodGcController {
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
     const isLimited = this.#deps.maxDeletesPerSecond > 0 || this.#wasCut;
-    const plan = planPodGc(facts, { policies: ranked, now, isLimited });
+    const plan = await inSteps(planInSteps(facts, { policies: ranked, now, isLimited }));
     this.#memory.addClosed(plan.policies);
     own.missingNodes.set(facts.missingForMs.size);
+    await yieldToEventLoop();
     const counts = summarizeByPolicy(plan.deletions, plan.kept);
     own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
+    await yieldToEventLoop();
     showPlan(metrics, 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
     showBreakers(own, plan.policies);
     const noticed = notices(plan, now);

@@ -26,9 +26,22 @@ import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
  * Rules, in order: terminated (ttl, perNamespaceThreshold, threshold), outOfService, orphaned, unscheduledTerminating.
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
+  const steps = planInSteps(facts, given);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** The same in steps, between which other work may run: all pods at once would delay it for half a second where there are 100 000. */
+export function* planInSteps(facts: PodGcFacts, given: Given): Generator<void, PodGcPlan> {
   const { groups, ungoverned } = groupByPolicy(facts, given);
   const missing = missingNodes(groups, facts);
-  const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
+  const judged: Judged[] = [];
+  for (const group of groups) {
+    yield;
+    judged.push(yield* judge(group, { ...facts, missing }, given));
+  }
+  yield;
   const { deletions, waiting } = sequence(judged, facts, given);
   const isDue = new Set(deletions.map(({ target }) => target.pod));
 
@@ -57,9 +70,13 @@ interface Judged extends PolicyVerdicts {
   readonly due: readonly PodDeletion[];
 }
 
-function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, given: Given): Judged {
+function* judge(
+  group: Group,
+  facts: PodGcFacts & { readonly missing: number },
+  given: Given,
+): Generator<void, Judged> {
   const { policy, rules, pods } = group;
-  const finished = judgeTerminated(group, facts, given);
+  const finished = yield* judgeTerminated(group, facts, given);
   const orphans = judgeOrphans(group, facts, given);
   const byNode = [...outOfService(group, facts.nodes), ...orphans.due, ...unscheduled(group)];
   const due = firstRuleWins(finished.due, byNode);

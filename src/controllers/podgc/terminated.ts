@@ -40,18 +40,19 @@ const ruleOff: TerminatedVerdicts = {
  * cannot be deleted now: neither the flood nor the stuck pods of one tenant may cause deletions of another's (ADR 56). The threshold is upstream's
  * (gcTerminated), the rest is ours.
  */
-export function judgeTerminated(
+export function* judgeTerminated(
   { policy, rules: { terminated: rule }, terminated }: Group,
   facts: PodGcFacts,
   { now }: Given,
-): TerminatedVerdicts {
+): Generator<void, TerminatedVerdicts> {
   if (rule === undefined) return ruleOff;
   const nowMs = now.getTime();
-  const spared = newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, facts, nowMs);
+  const spared = yield* newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, facts, nowMs);
   const ttlOf = ttlFinder(rule);
   const expiryOf = (pod: PodFacts): Expiry => ({ countedMs: finishedAt(pod, facts, nowMs), ttl: ttlOf(pod) });
 
   const kept = undeletable(terminated, rule, facts);
+  yield;
   const due = new Map<PodFacts, PodDeletion>();
   const remove = (pod: PodFacts, because: RemovedBecause): void => {
     due.set(pod, toDelete(pod, because, policy));
@@ -61,6 +62,7 @@ export function judgeTerminated(
     const expiry = expiryOf(pod);
     if (expiryMs(expiry) <= nowMs) remove(pod, { reason: 'Expired', expiry });
   }
+  yield;
   const byNamespace = new Map<string, DeletionQueue>();
   if (rule.perNamespaceThreshold !== undefined)
     for (const [namespace, pods] of Map.groupBy(terminated, (pod) => pod.namespace)) {
@@ -68,6 +70,7 @@ export function judgeTerminated(
       byNamespace.set(namespace, queue);
       for (const pod of queue.surplus()) remove(pod, { reason: 'TerminatedInNamespace' });
     }
+  yield;
   const overall = new DeletionQueue(terminated, rule.threshold, { kept, due });
   for (const pod of overall.surplus()) remove(pod, { reason: 'Terminated' });
 
@@ -151,12 +154,12 @@ const quotasOf = ({ keepPerOwner, keepPerOwnerByPhase: { succeeded, failed } }: 
  * them. Where the finish time of a pod is in doubt, the newest by the latest and by the earliest time possible: a pod that was first seen after a
  * restart must not displace its siblings.
  */
-function newestOfOwners(
+function* newestOfOwners(
   terminated: readonly PodFacts[],
   rule: TerminatedPolicy,
   facts: PodGcFacts,
   nowMs: number,
-): ReadonlyMap<PodFacts, KeptForOwner['field']> {
+): Generator<void, ReadonlyMap<PodFacts, KeptForOwner['field']>> {
   const newest = new Map<PodFacts, KeptForOwner['field']>();
   const quotas = quotasOf(rule);
   if (quotas.length === 0) return newest;
@@ -165,7 +168,8 @@ function newestOfOwners(
   );
   byOwner.delete(undefined);
   const finishTimes = [finishedAt, earliestFinish];
-  for (const { field, count, phase } of quotas)
+  for (const { field, count, phase } of quotas) {
+    yield;
     for (const all of byOwner.values()) {
       const pods = phase === undefined ? all : all.filter((pod) => pod.phase === phase);
       const isFew = pods.length <= count;
@@ -174,6 +178,8 @@ function newestOfOwners(
         : finishTimes.flatMap((at) => pods.sort(byNewest((pod) => at(pod, facts, nowMs))).slice(0, count));
       for (const pod of kept) newest.set(pod, field);
     }
+  }
+  yield;
   return newest;
 }
 

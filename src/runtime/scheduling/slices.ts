@@ -1,4 +1,7 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+
+/** Lets lease, probes and watches continue. */
+export const yieldToEventLoop = (): Promise<void> => setImmediate();
 
 /** A few milliseconds of work. */
 const slice = 500;
@@ -13,4 +16,14 @@ export async function inSlices<T>(items: Iterable<T>, each: (item: T) => void): 
     each(item);
     if (++done % slice === 0) await yieldToEventLoop();
   }
+}
+
+/** Takes the steps one by one, and yields to the event loop in between. */
+export async function inSteps<T>(steps: Generator<void, T>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    await yieldToEventLoop();
+    step = steps.next();
+  }
+  return step.value;
 }

@@ -6,7 +6,7 @@ import {
   type PassResult,
   type Task as PassTask,
 } from '../../../src/runtime/scheduling/loop.ts';
-import { inSlices } from '../../../src/runtime/scheduling/slices.ts';
+import { inSlices, inSteps } from '../../../src/runtime/scheduling/slices.ts';
 import { SpreadWake } from '../../../src/runtime/scheduling/spread-wake.ts';
 import { Mutex } from '../../../src/runtime/scheduling/mutex.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
@@ -274,6 +274,18 @@ test('work in slices handles every item in order, and yields to the event loop m
   expect(seen).toEqual(numbers);
   expect(seenByOthers).toBeGreaterThan(0);
   expect(seenByOthers).toBeLessThan(5_000);
+});
+test('work in steps yields to the event loop between two steps, and returns the result of the last', async () => {
+  const order: string[] = [];
+  function* steps(): Generator<void, string> {
+    order.push('first step');
+    setImmediate(() => order.push('other work'));
+    yield;
+    order.push('last step');
+    return 'result';
+  }
+  expect(await inSteps(steps())).toBe('result');
+  expect(order).toEqual(['first step', 'other work', 'last step']);
 });
 test('a sleep that is longer than a timer of Node does not end at once', async () => {
   const stop = new AbortController();
