@@ -163,14 +163,14 @@ function* newestOfOwners(
   const newest = new Map<PodFacts, KeptForOwner['field']>();
   const quotas = quotasOf(rule);
   if (quotas.length === 0) return newest;
-  const byOwner = Map.groupBy(terminated, (pod) =>
-    isTerminating(pod) ? undefined : ownerKey(pod, ownerOf(pod, facts.owners)),
+  const byUid = Map.groupBy(terminated, (pod) =>
+    isTerminating(pod) ? undefined : ownerOf(pod, facts.owners)?.uid,
   );
-  byOwner.delete(undefined);
+  byUid.delete(undefined);
   const finishTimes = [finishedAt, earliestFinish];
   for (const { field, count, phase } of quotas) {
     yield;
-    for (const all of byOwner.values()) {
+    for (const all of byOwner(byUid)) {
       const pods = phase === undefined ? all : all.filter((pod) => pod.phase === phase);
       const isFew = pods.length <= count;
       const kept = isFew
@@ -183,9 +183,12 @@ function* newestOfOwners(
   return newest;
 }
 
-/** An owner is in its pod's namespace: pods of two namespaces that name one UID have two owners. */
-const ownerKey = ({ namespace }: PodFacts, owner: OwnerRef | undefined): string | undefined =>
-  owner && `${namespace}/${owner.uid}`;
+/** An owner is in its pod's namespace: pods of two namespaces that name one UID have two owners. No key is made of both: 100 000 would fill the heap. */
+function* byOwner(byUid: ReadonlyMap<unknown, PodFacts[]>): Generator<PodFacts[]> {
+  for (const pods of byUid.values())
+    if (pods.length === 1) yield pods;
+    else yield* Map.groupBy(pods, ({ namespace }) => namespace).values();
+}
 
 /** The pod's controller; for a ReplicaSet its own controller (its Deployment), for a Job its CronJob, or each rollout and each run would be an owner of its own. */
 export function ownerOf(pod: PodFacts, owners: PodGcFacts['owners']): OwnerRef | undefined {
