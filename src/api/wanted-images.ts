@@ -45,7 +45,9 @@ export function wantedOn(reading: WantedReading, labels: Labels | undefined, now
   const incomplete = omitted > 0 ? `the list has no room for ${omitted} more` : undefined;
   return {
     images: images.filter(mayRun),
-    unknownBecause: isStale ? 'their list is not of the last 3 hours: the controller renews it each hour' : incomplete,
+    unknownBecause: isStale
+      ? 'their list is not of the last 3 hours: the controller renews it each hour'
+      : incomplete,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ImageSpace, OtherBytes } from '../../api/image-space.ts';
 import type {
   NodeGCReportStatusImages,
+  NodeGCReportStatusImagesPull,
   NodeGCReportStatusImagesUnmatched,
   NodeGCReportStatusLargestOffender,
 } from '../../api/gen/nodegcreport.gen.ts';
@@ -17,7 +18,6 @@ import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
-import type { FittedPull } from './pulls.ts';
 import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
@@ -119,6 +119,28 @@ export type KeptBecause =
   /** `container`: its image is not known; undefined = the containers are not. */
   | { readonly reason: 'ContainersUnknown'; readonly container: RuntimeContainer | undefined }
   | { readonly reason: Exclude<ImageKeepReason, 'InUse' | 'RemovalFailed' | 'ContainersUnknown'> };
+
+/** An image that pods of the node wait for, and that the node does not have. Bytes: undefined = not known. */
+export interface PendingPull {
+  /** As in the spec of the first pod. */
+  readonly image: string;
+  /** `namespace/name`. */
+  readonly pods: readonly string[];
+  /** Why the container of the first pod waits; '' = the kubelet has not reported yet. */
+  readonly reason: string;
+  /** Packed layers that no other image has. */
+  readonly totalBytes: number | undefined;
+  /** Of these, what is on the disk; undefined = no pull is in progress. */
+  readonly receivedBytes: number | undefined;
+  /** What it still takes, packed and unpacked. */
+  readonly neededBytes: number | undefined;
+}
+
+export interface FittedPull extends PendingPull {
+  readonly fit: NodeGCReportStatusImagesPull['fit'];
+  /** What is free for it; undefined = not known. */
+  readonly availableBytes: number | undefined;
+}
 
 interface ImageDecided extends Decision {
   readonly target: JudgedImage;

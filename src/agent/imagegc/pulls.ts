@@ -7,32 +7,8 @@ import { isFinished } from '../../api/pod-phase.ts';
 import { contentNode, imageNode, resourceNode, type Graph, type Node } from '../../containerd/graph.ts';
 import { kubernetesNamespace, type Blob, type ContainerdStore } from '../../containerd/store.ts';
 import { sum } from '../../runtime/sum.ts';
-import type { ImageGcFacts } from './facts.ts';
+import type { FittedPull, ImageGcFacts, PendingPull } from './facts.ts';
 import { distinctImages } from './uses.ts';
-
-/** An image that pods of the node wait for, and that the node does not have. Bytes: undefined = not known. */
-export interface PendingPull {
-  /** As in the spec of the first pod. */
-  readonly image: string;
-  /** `namespace/name`. */
-  readonly pods: readonly string[];
-  /** Why the container of the first pod waits; '' = the kubelet has not reported yet. */
-  readonly reason: string;
-  /** Packed layers that no other image has. */
-  readonly totalBytes: number | undefined;
-  /** Of these, what is on the disk; undefined = no pull is in progress. */
-  readonly receivedBytes: number | undefined;
-  /** What it still takes, packed and unpacked. */
-  readonly neededBytes: number | undefined;
-}
-
-type PullFit = NodeGCReportStatusImagesPull['fit'];
-
-export interface FittedPull extends PendingPull {
-  readonly fit: PullFit;
-  /** What is free for it; undefined = not known. */
-  readonly availableBytes: number | undefined;
-}
 
 /** As the report of the node has it. */
 export const reportedPull = ({ pods, reason, ...pull }: FittedPull): NodeGCReportStatusImagesPull => ({
@@ -197,7 +173,7 @@ export function fitPulls(
   return { pulls: fitted, wantedBytes };
 }
 
-function fitOf(needed: number, free: number, freeable: Room['freeableBytes']): PullFit {
+function fitOf(needed: number, free: number, freeable: Room['freeableBytes']): FittedPull['fit'] {
   if (needed <= free) return 'Fits';
   if (freeable === 'off') return 'Off';
   if (freeable === 'unknown') return 'Unknown';

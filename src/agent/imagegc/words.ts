@@ -201,13 +201,7 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
       };
     }
     case 'Wanted':
-      return {
-        detail:
-          target.wanted?.workload === undefined
-            ? `It may still be wanted: ${plan.wantedUnknown}.`
-            : `${target.wanted.workload} names it in its pod template.`,
-        field: 'nodes.imageGC.pinWanted=true',
-      };
+      return { detail: wantedByText(target, plan), field: 'nodes.imageGC.pinWanted=true' };
     case 'NotSelected':
       return explainNotSelected(target, plan);
     case 'TooYoung':
@@ -296,6 +290,11 @@ function explainSignal(decision: ImageDecision, signal: DiskSignal, plan: ImageG
     field: signalField(signal, threshold),
   };
 }
+
+const wantedByText = ({ wanted }: JudgedImage, { wantedUnknown }: ImageGcPlan): string =>
+  wanted?.workload === undefined
+    ? `It may still be wanted: ${wantedUnknown}.`
+    : `${wanted.workload} names it in its pod template.`;
 
 function explainYoung({ record, minimumAgeMs }: JudgedImage, { rule }: ImageGcPlan): Why {
   const { minimumAgeMs: ofPolicyMs = 0 } = rule ?? {};

@@ -135,7 +135,7 @@ const named = [
 test('the map of the code names functions and classes that are in the linked file', () => {
   expect(named.length).toBeGreaterThan(25);
   const isThere = ({ name, file }: (typeof named)[number]): boolean =>
-    new RegExp(`\\b(?:function|class|const) ${name}\\b`).test(textOf(file));
+    new RegExp(`\\b(?:function\\*?|class|const) ${name}\\b`).test(textOf(file));
   expect(named.filter((one) => !isThere(one))).toEqual([]);
 });
 

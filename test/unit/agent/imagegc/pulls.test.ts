@@ -4,8 +4,8 @@ import {
   observePullBytes,
   pendingPulls,
   reportedPull,
-  type PendingPull,
 } from '../../../../src/agent/imagegc/pulls.ts';
+import type { PendingPull } from '../../../../src/agent/imagegc/facts.ts';
 import { imageSpace } from '../../../../src/agent/imagegc/space.ts';
 import type { StoredPull } from '../../../../src/api/image-space.ts';
 import type { NodePod } from '../../../../src/api/node-pod.ts';
