@@ -47,6 +47,8 @@ export interface StoredPull {
   readonly receivedBytes: number;
   /** Layers that are unpacked already. */
   readonly unpackedBytes: number;
+  /** Whether it has received something within a minute. */
+  readonly isReceiving: boolean;
 }
 
 /** What containerd keeps besides images and containers of the kubelet; bytes of writable layers are not known. */

@@ -248,6 +248,7 @@ const storedPullOf = (pull: Field): StoredPull => ({
   totalBytes: pull.at('totalBytes').count(),
   receivedBytes: pull.at('receivedBytes').count(),
   unpackedBytes: pull.at('unpackedBytes').count(),
+  isReceiving: pull.at('isReceiving').boolean(),
 });
 
 const imageBytesOf = (one: Field): ImageBytes => ({

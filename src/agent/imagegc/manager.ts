@@ -34,7 +34,7 @@ import { imageGcReasons, showPinned, showSpace, type ImageGcMetrics, type Stage 
 import { storedNames } from './pin-labels.ts';
 import { pinnedAfter, planPins, type StoredNames } from './pins.ts';
 import { planImageGc } from './plan.ts';
-import { observePullBytes } from './pulls.ts';
+import { observePullBytes, receivedWithinMs } from './pulls.ts';
 import { imageSpace } from './space.ts';
 import {
   afterGap,
@@ -70,9 +70,6 @@ export interface ImageGcDeps extends RemoverContext {
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly own: ImageGcMetrics;
 }
-
-/** A pull that has received nothing for longer needs no further pass. */
-const receivedWithinMs = 60_000;
 
 /** A relief, after a pass over containers for it. */
 interface ImageRelief extends Relief {

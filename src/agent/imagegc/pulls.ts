@@ -18,15 +18,17 @@ export const reportedPull = ({ pods, reason, ...pull }: FittedPull): NodeGCRepor
   reason: reason === '' ? undefined : reason,
 });
 
+/** A pull that has received nothing for longer needs no further pass, and may have been interrupted. */
+export const receivedWithinMs = 60_000;
+
 /** The pulls that containerd has begun in the namespace of the kubelet. It fetches the manifest of the platform of the node alone, which names all layers. */
-export function storedPulls(store: ContainerdStore, graph: Graph): readonly StoredPull[] {
+export function storedPulls(store: ContainerdStore, graph: Graph, now: Date): readonly StoredPull[] {
   const { images = [], blobs = [], leases = [], ingests = [] } = store.get(kubernetesNamespace) ?? {};
   const ofImages = graph.reach(images.map(({ name }) => imageNode(name)));
   const sizes = new Map(blobs.map(({ digest, sizeBytes }) => [digest, sizeBytes]));
   // As `layer-sha256:…`; containerd lists no expected digest.
-  const received = new Map(
-    ingests.map(({ ref, receivedBytes }) => [ref.slice(ref.indexOf('-') + 1), receivedBytes]),
-  );
+  const received = new Map(ingests.map((ingest) => [ingest.ref.slice(ingest.ref.indexOf('-') + 1), ingest]));
+  const sinceMs = now.getTime() - receivedWithinMs;
   return blobs.flatMap((blob) => {
     const { digest, layers } = blob;
     const node = contentNode(digest);
@@ -45,8 +47,13 @@ export function storedPulls(store: ContainerdStore, graph: Graph): readonly Stor
         ...blobs.filter(({ labels }) => Object.values(labels).includes(digest)).map((index) => index.digest),
       ],
       totalBytes: sum(own.map(({ sizeBytes }) => sizeBytes)),
-      receivedBytes: sum(own.map((layer) => sizes.get(layer.digest) ?? received.get(layer.digest) ?? 0)),
+      receivedBytes: sum(
+        own.map((layer) => sizes.get(layer.digest) ?? received.get(layer.digest)?.receivedBytes ?? 0),
+      ),
       unpackedBytes: sum([...unpacked].map((one) => graph.bytes.get(one) ?? 0)),
+      isReceiving: own.some(
+        ({ digest: layer }) => (received.get(layer)?.updatedAtSeconds ?? 0) * 1000 >= sinceMs,
+      ),
     };
   });
 }
@@ -76,7 +83,8 @@ export function pendingPulls(facts: PullFacts): readonly PendingPull[] {
   // The first of each.
   const distinct = new Map(waiting.toReversed().map((one) => [one.reference, one]));
   return [...distinct.values()].map(({ reference, image, reason }) => {
-    const stored = storedPullOf(reference, [...distinct.keys()], space?.pulls ?? []);
+    const isRemembered = facts.pullBytes?.has(reference) === true;
+    const stored = storedPullOf(reference, isRemembered, [...distinct.keys()], space?.pulls ?? []);
     const left = stored && ratio && leftBytes(stored, ratio);
     const waits = waiting.filter((one) => one.reference === reference);
     return {
@@ -97,19 +105,27 @@ const awaitedBy = ({ namespace, name }: NodePod, { image, reason }: AwaitedImage
   pod: `${namespace}/${name}`,
 });
 
-/** The pull of a reference. By its tag it is known only if no other pull, and no other reference, is of its repository. */
+/**
+ * The pull of a reference. By its tag it is known only if no other reference is of its repository, and one pull alone receives something: one that
+ * does not may be an interrupted pull of another tag, unless the size of this one is remembered.
+ */
 function storedPullOf(
   reference: string,
+  isRemembered: boolean,
   references: readonly string[],
   pulls: readonly StoredPull[],
 ): StoredPull | undefined {
   const { digest, repository } = partsOf(reference);
   if (digest !== undefined) return pulls.find(({ digests }) => digests.includes(digest));
-  const tags = references
-    .map(partsOf)
-    .filter((one) => one.digest === undefined && one.repository === repository);
-  const [only, ...others] = pulls.filter(({ repositories }) => repositories.includes(repository));
-  return tags.length === 1 && others.length === 0 ? only : undefined;
+  const all = references.map(partsOf);
+  const own = pulls.filter(
+    ({ repositories, digests }) =>
+      repositories.includes(repository) && !all.some((one) => one.digest && digests.includes(one.digest)),
+  );
+  const receiving = own.filter(({ isReceiving }) => isReceiving);
+  const [only, ...others] = isRemembered && receiving.length === 0 ? own : receiving;
+  const isAlone = all.filter((one) => one.repository === repository).length === 1;
+  return isAlone && others.length === 0 ? only : undefined;
 }
 
 function partsOf(reference: string): { readonly digest: string | undefined; readonly repository: string } {

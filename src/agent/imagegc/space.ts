@@ -26,7 +26,7 @@ export function imageSpace(store: ContainerdStore, images: readonly RuntimeImage
     ...spaceOf(graph, named),
     ownPins: ownPins(distinct, storedNames(store)),
     sandboxImages: sandboxImages(distinct, store),
-    pulls: storedPulls(store, graph),
+    pulls: storedPulls(store, graph, now),
   };
 }
 

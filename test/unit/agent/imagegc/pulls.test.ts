@@ -75,8 +75,18 @@ describe('a pull that containerd has begun', () => {
         totalBytes: 35 * block,
         receivedBytes: 20 * block,
         unpackedBytes: 30 * block,
+        isReceiving: false,
       },
     ]);
+  });
+
+  test.each([
+    [60, true],
+    [61, false],
+  ])('that has received something %d s ago: %s', (seconds, isReceiving) => {
+    const updatedAtSeconds = now.getTime() / 1000 - seconds;
+    const ingests = pulling.ingests.map((ingest) => ({ ...ingest, updatedAtSeconds }));
+    expect(spaceOf({ ...pulling, ingests }).pulls).toMatchObject([{ isReceiving }]);
   });
 
   test('has ended when an image has its manifest', () => {
@@ -92,7 +102,10 @@ const big: StoredPull = {
   totalBytes: 1000,
   receivedBytes: 400,
   unpackedBytes: 300,
+  isReceiving: true,
 };
+/** Its pull was interrupted, or waits. */
+const quiet: StoredPull = { ...big, digests: ['sha256:old'], isReceiving: false };
 const reference = 'registry.test/team/big:1';
 const waits = (pod: string, over: Partial<NodePod> = {}, of = reference): NodePod =>
   nodePod(pod, [of], { awaited: [{ image: of, reason: 'ContainerCreating' }], ...over });
@@ -147,6 +160,31 @@ describe('an image that a pod waits for', () => {
       'two tags of one repository: of which the pull is is not known',
       [[waits('web'), waits('db', {}, 'registry.test/team/big:2')]],
       [unknown, unknown],
+    ],
+    [
+      'the pull of a digest of its repository is not its own',
+      [[waits('web', {}, digest), waits('db')]],
+      [unknown, { image: digest, ...known }],
+    ],
+    [
+      'the pull of a digest of another repository is not its own',
+      [[waits('web', {}, 'registry.test/other@sha256:aa'), waits('db')]],
+      [unknown, known],
+    ],
+    [
+      'one that receives nothing may be an interrupted pull of another tag',
+      [[waits('web')], [quiet]],
+      [unknown],
+    ],
+    [
+      'one that receives nothing, after its size was known',
+      [[waits('web')], [quiet], { pullBytes: new Map([[reference, 4000]]) }],
+      [known],
+    ],
+    [
+      'beside an interrupted pull',
+      [[waits('web')], [quiet, big], { pullBytes: new Map([[reference, 4000]]) }],
+      [known],
     ],
     [
       'a pull with more received and unpacked than expected needs nothing more',
@@ -206,6 +244,7 @@ describe('an image that a pod waits for', () => {
     expect([...observePullBytes(observed([waits('web')], [], { pullBytes }))]).toEqual([[reference, 1]]);
     expect([...observePullBytes(observed([waits('web')], [big], { listed: [] }))]).toEqual([]);
     expect([...observePullBytes(observed([], [big], { pullBytes }))]).toEqual([]);
+    expect([...observePullBytes(observed([waits('web')], [quiet]))]).toEqual([]);
   });
 });
 
