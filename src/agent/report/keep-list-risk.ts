@@ -33,41 +33,43 @@ function find(facts: ReportFacts, before: string | undefined): Finding {
     return { status: 'False', reason: 'NoKeepList', message: 'No policy keeps images on this node' };
   const kept = facts.images?.kept;
   const disk = facts.imageDisk ?? facts.images?.disk;
-  const pending = pendingText(facts, policy);
-  const unpinned = pending ?? unpinnedText(facts, policy);
-  if (unpinned === undefined) {
+  const pins = pinState(facts, policy);
+  if (pins === 'Pinned') {
     const message = 'The kubelet keeps every image that the policy keeps: the runtime shows it as pinned';
-    return { status: 'False', reason: 'Pinned', message };
+    return { status: 'False', reason: pins, message };
   }
   const risk = thresholdRisk(policy) ?? keptRisk(policy, kept, disk) ?? diskRisk(facts, disk, before);
   if (risk === undefined) return noRisk(kept, disk);
-  if (pending !== undefined)
-    return { status: 'Unknown', reason: 'Undecided', message: `${pending}. If not: ${risk.message}` };
-  return { status: 'True', reason: risk.reason, message: `${risk.message}. ${unpinned}` };
+  return 'pending' in pins
+    ? { status: 'Unknown', reason: 'Undecided', message: `${pins.pending}. If not: ${risk.message}` }
+    : { status: 'True', reason: risk.reason, message: `${risk.message}. ${pins.unpinned}` };
 }
 
-/** Why only the next pass shows whether all images are pinned; undefined = this is known. */
-function pendingText({ governance, images }: ReportFacts, { only }: ImageGcPolicy): string | undefined {
-  if (only.length > 0) return undefined;
+/** Whether all kept images are pinned; else why only the next pass shows it, or why the kubelet may remove one. */
+function pinState(
+  { governance, images }: ReportFacts,
+  { only }: ImageGcPolicy,
+): 'Pinned' | { readonly pending: string } | { readonly unpinned: string } {
+  if (only.length > 0) return { unpinned: 'Images that only `only` protects are not pinned' };
   if (images === undefined || !isOfPolicy(images, governance))
-    return 'No pass under this policy has shown yet whether the images are pinned';
-  // It is the last of the reasons: no image has another.
-  return images.pins.unbound[0]?.reason === 'NotYet'
-    ? 'The last pass has pinned the images, and the next one shows whether the runtime knows the pins'
-    : undefined;
-}
-
-/** Why the kubelet may remove an image that the policy keeps; undefined = it may not: all are pinned. */
-function unpinnedText({ images }: ReportFacts, { only }: ImageGcPolicy): string | undefined {
-  if (only.length > 0) return 'Images that only `only` protects are not pinned';
-  if (images === undefined) return undefined;
+    return { pending: 'No pass under this policy has shown yet whether the images are pinned' };
   const { bound, unbound } = images.pins;
-  const [worst] = unbound;
-  if (worst !== undefined)
-    return `${counted(sum(unbound.map(({ count }) => count)), 'image')} not pinned: ${unpinnedBecause[worst.reason]}`;
+  const worst = unbound[0]?.reason;
+  // It is the last of the reasons: no image has another.
+  if (worst === 'NotYet')
+    return {
+      pending:
+        'The last pass has pinned the images, and the next one shows whether the runtime knows the pins',
+    };
+  if (worst !== undefined) {
+    const count = sum(unbound.map((one) => one.count));
+    return { unpinned: `${counted(count, 'image')} not pinned: ${unpinnedBecause[worst]}` };
+  }
   if (images.wantedUnknown !== undefined)
-    return `Not all images that workloads want are known: ${images.wantedUnknown}`;
-  return bound === 0 ? 'No image of the node is on the keep list or wanted by a workload' : undefined;
+    return { unpinned: `Not all images that workloads want are known: ${images.wantedUnknown}` };
+  return bound === 0
+    ? { unpinned: 'No image of the node is on the keep list or wanted by a workload' }
+    : 'Pinned';
 }
 
 /** Whether the last pass over images was under the policy that the report names. */
@@ -75,7 +77,7 @@ export function isOfPolicy({ unmatched }: ImageInventory, { policy }: NodeGovern
   return unmatched?.policy.uid === policy?.uid && unmatched?.policy.generation === policy?.generation;
 }
 
-const unpinnedBecause: Readonly<Record<UnpinnedReason, string>> = {
+const unpinnedBecause: Readonly<Record<Exclude<UnpinnedReason, 'NotYet'>, string>> = {
   Limit: 'more than maxPinnedPercent of the disk would be pinned',
   DiskUnknown: 'the size of the images or of the disk is unknown',
   NotRead: "containerd's own services could not be read, so whether they are pinned is unknown",
@@ -84,7 +86,6 @@ const unpinnedBecause: Readonly<Record<UnpinnedReason, string>> = {
   NotManaged: 'the CRI of containerd does not manage them',
   NotShown: 'the runtime does not show the pins, which needs containerd 1.7.10, or 1.6.25, or later',
   Off: 'the policy is in mode DryRun, or maxPinnedPercent is 0',
-  NotYet: 'the last pass has set their pins; the next one shows whether the runtime knows the pins',
 };
 
 function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {

@@ -16,7 +16,7 @@ interface KnownNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Finds the policy of a node. `undefined` = unknown node or policies (the watch fails, or the node was deleted). */
+/** Finds the policy of a node. `undefined` = unknown node or policies (they cannot be listed, or the node was deleted). */
 export const governNode = (
   ranked: readonly (Policy | InvalidPolicy)[] | undefined,
   node: KnownNode | undefined,
@@ -71,7 +71,7 @@ export function nodeRule<B extends Block>(
     : { kind: 'governed', policy, nodes, rule };
 }
 
-/** Whether the node or the policies are unknown: the watch fails, or the node was deleted. */
+/** Whether the node or the policies are unknown: they cannot be listed, or the node was deleted. */
 export const isNodeUnknown = (governance: NodeGovernance): boolean =>
   governance.kind === 'keep' && governance.reason === 'NodeUnknown';
 

@@ -156,7 +156,7 @@ const limitLines = ({ unread, withoutAgent, nodes }: StatusView): readonly strin
     const left =
       reported.length === 0
         ? ''
-        : ` An agent has run on ${firstOf(reported, 3)}: 'dustpan unpin' there removes the pins that it has left on images.`;
+        : ` An agent has run on ${firstOf(reported, 3)}: 'dustpan unpin' there removes its pins, if it has left any.`;
     return `Without an agent: ${firstOf(names, 3)} (${why}).${left}`;
   }),
   ...(unread.length === 0 ? [] : [`You may not read: ${unread.join(', ')}.`]),

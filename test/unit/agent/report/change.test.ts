@@ -213,6 +213,10 @@ describe('the usage of the node', () => {
     workloads: [marked(10 * gib)],
   };
   const sized = (bytes: number) => ({ ...usage, pods: [{ ...one, bytes }] });
+  const claimed = (usedBytes: number): typeof usage => ({
+    ...usage,
+    volumes: [{ kind: 'pvc', namespace: 'a', pod: 'p', name: 'data', usedBytes }],
+  });
 
   test.each([
     ['the first one', undefined, usage, true],
@@ -224,6 +228,7 @@ describe('the usage of the node', () => {
     ['a pod that is gone', usage, { ...usage, pods: [] }, true],
     ['a higher mark of a workload', usage, { ...usage, workloads: [marked(11 * gib)] }, true],
     ['a workload that uses more', usage, { ...usage, workloads: [marked(10 * gib, 9 * gib)] }, false],
+    ['a volume that grew by 6 %', claimed(10 * gib), claimed(10.7 * gib), true],
     ['the last one, after a restart of the agent', usage, undefined, false],
   ])('whether it is written: %s', (name, before, next, expected) => {
     expect(isWritten(name, 1, { usage: before }, { usage: next })).toBe(expected);
