@@ -1,19 +1,22 @@
-import { usageOfPod, type ClaimUsage } from '../../api/local-storage.ts';
+import { usageOfPod, type ClaimUsage, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import type { UsageFacts, VolumeUse } from './facts.ts';
 
 type Facts = Pick<UsageFacts, 'kubelet' | 'pods' | 'nodeDisk'>;
 
 /** The volumes of the pods, the fullest first; undefined = they are unknown. */
-export function volumeUses(facts: Facts): readonly VolumeUse[] | undefined {
-  const { kubelet, pods } = facts;
+export function volumeUses({ kubelet, pods, nodeDisk }: Facts): readonly VolumeUse[] | undefined {
   if (kubelet === undefined || pods === undefined) return undefined;
   const claims = Map.groupBy(kubelet.claims, ({ namespace, name }) => `${namespace}/${name}`);
-  return [...emptyDirsOf(facts), ...[...claims.values()].flatMap(claimOf)].toSorted(
+  return [...emptyDirsOf(pods, kubelet, nodeDisk), ...[...claims.values()].flatMap(claimOf)].toSorted(
     (a, b) => b.fullPercent - a.fullPercent || b.usedBytes - a.usedBytes,
   );
 }
 
-const emptyDirsOf = ({ kubelet, pods = [], nodeDisk }: Facts): readonly VolumeUse[] =>
+const emptyDirsOf = (
+  pods: readonly StoragePod[],
+  kubelet: StorageUsage,
+  nodeDisk: Facts['nodeDisk'],
+): readonly VolumeUse[] =>
   pods.flatMap((pod) => {
     const measured = usageOfPod(kubelet, pod)?.volumes;
     return pod.storage.emptyDirs.flatMap(({ name, isMemory, limit }): VolumeUse[] => {

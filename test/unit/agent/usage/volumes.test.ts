@@ -72,6 +72,31 @@ describe('volumes', () => {
     expect(volumes).toMatchObject([{ name: 'b', usedPercent: 6, inodesPercent: 100 }, { name: 'a' }]);
   });
 
+  test('of two that are equally full the larger one is first', async () => {
+    const claims = [claim('a', 10), claim('b', 20, { capacityBytes: 200 * gib, availableBytes: 170 * gib })];
+    const { volumes } = await node({ pods: () => [], ...measured({}, claims) }).measure();
+    expect(volumes).toMatchObject([
+      { name: 'b', usedPercent: 15 },
+      { name: 'a', usedPercent: 15 },
+    ]);
+  });
+
+  test('a claim whose measurements have no time', async () => {
+    const claims = [claim('a', 10, { atMs: undefined }), claim('a', 20, { atMs: undefined, pod: 'web-1' })];
+    const { volumes } = await node({ pods: () => [], ...measured({}, claims) }).measure();
+    expect(volumes).toMatchObject([{ name: 'a', pods: 2, usedBytes: 10 * gib }]);
+    expect(volumes?.[0]).not.toHaveProperty('measuredTime');
+  });
+
+  test('an emptyDir without a limit is listed where the size of the disk is unknown', async () => {
+    const { volumes } = await node({
+      pods: () => [db('')],
+      nodeDisk: () => Promise.reject(new Error('no answer')),
+      ...measured({ v0: 1024 }),
+    }).measure();
+    expect(volumes).toMatchObject([{ name: 'v0', usedBytes: gib }]);
+  });
+
   test('the 20 fullest are listed, and of the others how full they are', async () => {
     const claims = Array.from({ length: 30 }, (_, i) => claim(`c${i}`, i));
     const { volumes, otherVolumes } = await node({ pods: () => [], ...measured({}, claims) }).measure();
