@@ -24,7 +24,7 @@ export interface UnitContext {
 /** What each unit has that removes objects itself. */
 export interface RemoverContext extends UnitContext {
   readonly runtime: ContainerRuntime;
-  /** Called only before a removal. */
+  /** Called only before a removal, and before pins are removed. */
   readonly live: Pick<LiveNode, 'confirm' | 'podState'>;
   /** Time between two passes. */
   readonly periodMs: number;

@@ -32,7 +32,7 @@ import { freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval, ImageInventory, PinState } from './facts.ts';
 import { imageGcReasons, showPinned, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { storedNames } from './pin-labels.ts';
-import { pinnedAfter, planPins, type StoredNames } from './pins.ts';
+import { confirmsUnpins, isUnpin, pinnedAfter, planPins, type StoredNames } from './pins.ts';
 import { planImageGc } from './plan.ts';
 import { observePullBytes, receivedWithinMs } from './pulls.ts';
 import { imageSpace } from './space.ts';
@@ -272,10 +272,25 @@ export class ImageGcManager {
   ): Promise<PinState> {
     const { own } = this.#deps;
     const { changes, state } = planPins({ plan, names, disk, governance });
-    const made = await changePins({ ...this.#deps, reporting: this.#reporting }, changes, signal);
+    const mayUnpin = changes.some(isUnpin) && (await this.#confirmUnpins(governance, signal));
+    const due = changes.filter((change) => mayUnpin || !isUnpin(change));
+    const made = await changePins({ ...this.#deps, reporting: this.#reporting }, due, signal);
     const pinned = typeof names === 'string' ? undefined : pinnedAfter(names, made, plan);
     showPinned(own, pinned);
     return { ...state, own: pinned };
+  }
+
+  async #confirmUnpins(planned: NodeGovernance, signal: AbortSignal): Promise<boolean> {
+    const { live, log } = this.#deps;
+    try {
+      const { governance } = await live.confirm(signal);
+      return confirmsUnpins(governance, planned);
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#count('pins');
+      log.warn({ err: errorLine(err) }, 'pins stay: policies and node cannot be confirmed live');
+      return false;
+    }
   }
 
   #removed({ target: { id, name }, reason, policy }: ImageRemoval): void {

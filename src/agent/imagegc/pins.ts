@@ -1,4 +1,4 @@
-import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageName, Labels } from '../../containerd/store.ts';
 import type { DiskSpace } from '../../node/disk/filesystem.ts';
@@ -33,6 +33,8 @@ export interface PinChange {
   /** A label with the value '' is removed. */
   readonly labels: Labels;
 }
+
+export const isUnpin = ({ kind }: PinChange): boolean => kind === 'unpin';
 
 export interface PinPlan {
   readonly changes: readonly PinChange[];
@@ -118,6 +120,13 @@ function actingPolicy(governance: NodeGovernance): Acting | 'unsure' | undefined
   if (rule.kind === 'keep')
     return rule.reason === 'NoPolicy' || rule.reason === 'RuleOff' ? undefined : 'unsure';
   return rule.policy.mode === 'DryRun' || rule.rule.maxPinnedPercent === 0 ? undefined : rule;
+}
+
+/** Whether these live policies unpin what the plan unpins: a poll may have met an older list, or a policy while it was being replaced. */
+export function confirmsUnpins(live: NodeGovernance, planned: NodeGovernance): boolean {
+  const [now, before] = [nodeRule(live, 'imageGC'), nodeRule(planned, 'imageGC')];
+  if (before.kind === 'keep') return now.kind === 'keep' && now.reason === before.reason;
+  return now.kind === 'governed' && isSamePolicy(now.policy, before.policy);
 }
 
 /** Whether the keep list or a workload protects it. */

@@ -457,6 +457,56 @@ describe('a pass', () => {
     expect(node.left.split(' ')).not.toContain('a');
   });
 
+  test.each<{ name: string; given: NodeGovernance; live: NodeGovernance | Error; isUnpinned: boolean }>([
+    {
+      name: 'a poll has met a policy that is being replaced',
+      given: keptBy('NoPolicy'),
+      live: governed({ keep: ['a'] }),
+      isUnpinned: false,
+    },
+    { name: 'there is no policy', given: keptBy('NoPolicy'), live: keptBy('NoPolicy'), isUnpinned: true },
+    {
+      name: 'the policy is not known live',
+      given: keptBy('NoPolicy'),
+      live: keptBy('NodeUnknown'),
+      isUnpinned: false,
+    },
+    { name: 'the rule is off', given: governed(undefined), live: governed(undefined), isUnpinned: true },
+    { name: 'the policy keeps it no longer', given: governed({}), live: governed({}), isUnpinned: true },
+    {
+      name: 'the policy keeps it again',
+      given: governed({}),
+      live: governed({ keep: ['a'] }, { generation: 7 }),
+      isUnpinned: false,
+    },
+    { name: 'the policy is gone', given: governed({}), live: keptBy('NoPolicy'), isUnpinned: false },
+    { name: 'no response', given: governed({}), live: new Error('refused'), isUnpinned: false },
+  ])('a pin is removed only by policies that are read live: $name', async ({ given, live, isUnpinned }) => {
+    const { node, store } = keepingNode();
+    await node.observe();
+    await node.pass();
+    node.governance = given;
+    if (live instanceof Error) node.liveError = live;
+    else node.live = { governance: live };
+    await node.pass();
+    expect(store.pinned).toHaveLength(isUnpinned ? 0 : 2);
+    expect(await node.metric('dustpan_unit_errors_total', { stage: 'pins' })).toBe(
+      live instanceof Error ? 1 : 0,
+    );
+  });
+
+  test('an aborted pass removes no pin', async () => {
+    const { node, store } = keepingNode();
+    await node.observe();
+    await node.pass();
+    node.governance = keptBy('NoPolicy');
+    const pass = new AbortController();
+    node.beforeResponse = () => pass.abort();
+    node.liveError = new Error('aborted');
+    await expect(node.pass(pass.signal)).rejects.toThrow('aborted');
+    expect(store.pinned).toHaveLength(2);
+  });
+
   test('a failure to set a pin is counted, and the pass goes on', async () => {
     const { node } = keepingNode(['i']);
     await node.observe();
