@@ -307,7 +307,10 @@ function keepAll(
     state: reason === 'NodeUnknown' ? 'Unknown' : 'Idle',
     inodesOf: () => 0,
     goals: [],
-    pulls: fitPulls(pendingPulls(facts), { freeBytes: freeForPulls(facts.disk), freeableBytes: 'off' }).pulls,
+    pulls: fitPulls(pendingPulls(facts), {
+      freeBytes: freeForPulls(facts.disk),
+      freeableBytes: reason === 'NodeUnknown' ? 'unknown' : 'off',
+    }).pulls,
     maxImages: 0,
     removals: [],
     reclaim: new Map(demands.map(({ signal }) => [signal, left])),

@@ -23,7 +23,7 @@ const fitText = {
   Fits: undefined,
   Freeing: 'unused images are removed first',
   Short: 'the removal of unused images cannot make it fit',
-  Off: 'no policy sets nodes.imageGC.pullHeadroom, which would remove unused images first',
+  Off: 'no policy in mode Enforce lets dustpan remove unused images for it now (nodes.imageGC.pullHeadroom)',
   Unknown: undefined,
 } as const;
 

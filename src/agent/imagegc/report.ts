@@ -251,7 +251,7 @@ export function inventoryOf(
     removable: sumFreed(({ reason }) => removableReasons.has(reason)),
     collectable: sumFreed(isCollectable),
     others: space?.others,
-    pulls: plan.pulls.length === 0 ? undefined : plan.pulls.map(reportedPull),
+    pulls: plan.pulls.length === 0 ? undefined : reportedPulls(plan, results),
     unlisted: largest.length > maxListed ? sizeOf(largest.slice(maxListed)) : undefined,
     packed:
       space === undefined ? withoutSpace(isSpaceUnknown) : packedBytes(images, space, removed, isCollectable),
@@ -290,6 +290,14 @@ function packedBytes(
     ),
     collectable: freedByAll(known.filter(isCollectable), packed, removed),
   };
+}
+
+/** In mode DryRun and during a hold the images that would make room are kept. */
+function reportedPulls({ pulls, selected }: ImageGcPlan, results: RemovalResults | undefined) {
+  const keepsAll = results === undefined || selected?.holdLeftMs !== undefined;
+  return pulls.map((pull) =>
+    reportedPull(keepsAll && pull.fit === 'Freeing' ? { ...pull, fit: 'Off' } : pull),
+  );
 }
 
 /** What uses images: undefined = unknown. */

@@ -359,7 +359,7 @@ export interface SpecNodesImageGC {
    */
   readonly holdForMs: number;
   /**
-   * Whether the agent removes unused images, in the same order and with the same protection, before an image that a starting pod pulls fills the disk up to highThresholdPercent or kubeletHighThresholdPercent, whichever is lower. It removes none if that cannot make the image fit, or if the size of the image is not known. Needs containerd. Default false. For nodes that pull large images.
+   * Whether the agent removes unused images for an image that a starting pod pulls, if the image would fill the disk up to highThresholdPercent or kubeletHighThresholdPercent, whichever is lower. The order and the protection are those of removals for space. The agent removes none if the image would not fit even then, or if its size is not known. Needs containerd. Default false. For nodes that pull large images.
    */
   readonly pullHeadroom: boolean;
   /**

@@ -316,7 +316,7 @@ export interface NodeGCReportStatusImagesPull {
    */
   pods: string[];
   /**
-   * Number of pods; more than are listed, perhaps.
+   * Number of pods that wait for the image. The list may have fewer.
    */
   podCount: number;
   /**
@@ -332,7 +332,7 @@ export interface NodeGCReportStatusImagesPull {
    */
   receivedBytes?: number | undefined;
   /**
-   * What the pull still needs on the disk, packed and unpacked. How large layers are unpacked is estimated from the images of the node. Absent while the size is not known.
+   * Bytes that the pull still needs on the disk, packed and unpacked. The agent estimates the unpacked size from the images of the node. Absent while the size is not known.
    */
   neededBytes?: number | undefined;
   /**
@@ -340,7 +340,7 @@ export interface NodeGCReportStatusImagesPull {
    */
   availableBytes?: number | undefined;
   /**
-   * Whether it fits. Freeing: it does, after unused images are removed. Short: it does not, whatever the policy lets the agent remove. Off: it does not, and no policy sets nodes.imageGC.pullHeadroom.
+   * Whether it fits. Freeing: it does, after the agent removes unused images. Short: it does not, whatever the policy lets the agent remove. Off: it does not, and no policy in mode Enforce lets the agent remove images for it now: nodes.imageGC.pullHeadroom is not set, a hold applies, or the node has the keep label, for example. Unknown: the agent cannot compare it, because the size of the image, the disk or the policy is not known.
    */
   fit: 'Fits' | 'Freeing' | 'Short' | 'Off' | 'Unknown';
 }

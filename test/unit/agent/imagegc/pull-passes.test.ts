@@ -39,6 +39,30 @@ describe('a pass for a pull', () => {
     expect(node.left).toBe('d e f g h i');
   });
 
+  test.each([
+    ['in mode DryRun', governed({ pullHeadroom: true }, { mode: 'DryRun' })],
+    // Three of five.
+    [
+      'during a hold',
+      governed({ pullHeadroom: true, keep: ['d', 'e', 'f', 'g'], hold: { above: 2, forMs: 600_000 } }),
+    ],
+  ])('makes no room %s, and reports none', async (_, governance) => {
+    node.governance = governance;
+    await node.pass();
+    expect(node.left).toBe('a b c d e f g h i');
+    expect(pulls()).toEqual(['Off']);
+  });
+
+  test.each([
+    ['NodeUnknown', 'Unknown'],
+    ['KeepMarked', 'Off'],
+    ['InvalidPolicy', 'Off'],
+  ] as const)('on a node that is governed by none (%s) reports %s', async (reason, fit) => {
+    node.governance = { kind: 'keep', reason, policy: undefined };
+    await node.pass();
+    expect(pulls()).toEqual([fit]);
+  });
+
   test('goes on with the next image if one cannot be removed', async () => {
     node.runtime.fail('removeImage', { target: 'sha256:a' });
     expect(await node.pass()).toMatchObject({ removed: 3, errors: 1 });
