@@ -126,12 +126,18 @@ function nodeSection(
   ];
 }
 
-function pullSection({ object, pulls = [] }: ExplanationDocument, width: number): readonly string[] {
-  if (pulls.length === 0) return [];
+function pullSection(
+  { object, generatedAt, pulls = [] }: ExplanationDocument,
+  width: number,
+): readonly string[] {
+  const [first] = pulls;
+  if (first === undefined) return [];
+  const { reportTime } = first;
   const row = rowOf(width);
   const subject = object.kind === 'Node' ? 'Its pods wait for' : 'It waits for';
   return [
     `${subject} ${counted(pulls.length, 'image')}`,
+    ...row('Reported', reportTime === null ? '' : agoText(reportTime, new Date(generatedAt))),
     ...pulls.flatMap((pull) => row('Pull', `${explainPull(pull)}.`)),
   ];
 }

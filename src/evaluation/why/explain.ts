@@ -3,6 +3,7 @@ import { boundImages, usedImages } from '../../agent/imagegc/uses.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
+import { isStale } from '../../api/report/fresh.ts';
 import type { Unit } from '../../gc/decision.ts';
 import type { Meaning } from '../../gc/words.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
@@ -68,8 +69,9 @@ export interface ExplanationDocument {
   readonly stuck?: StuckView | undefined;
   /** Only of a node that the API server or the snapshot lists. */
   readonly node?: NodeView | undefined;
-  /** Images that the pod, or pods of the node, wait for, by the report of the node. */
-  readonly pulls?: readonly NodeGCReportStatusImagesPull[] | undefined;
+  /** Images that the pod, or pods of the node, wait for, by the report of the node of that time; null = it has none. */
+  readonly pulls?:
+    readonly (NodeGCReportStatusImagesPull & { readonly reportTime: string | null })[] | undefined;
   /** No controller acts now, so no pod is removed. */
   readonly idle?: true | undefined;
   /** Facts that limit the answer, one sentence each. */
@@ -84,18 +86,30 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
   const stuck = stuckView(object, facts, plan);
   const node =
     object.kind === 'Node' ? nodeView(object.text, facts, plan.decisions, new Date(generatedAt)) : undefined;
-  const pulls = pullsOf(object, facts);
+  const pulls = pullsOf(object, facts, new Date(generatedAt));
   return answer({ generatedAt, object, explanations, removed: [], stuck, node, pulls, idle, notes });
 }
 
-function pullsOf(object: AskedObject, { nodeStates = [] }: PlanFacts): ExplanationDocument['pulls'] {
-  const isAsked = (node: string | undefined, { pods }: NodeGCReportStatusImagesPull): boolean =>
+function pullsOf(
+  object: AskedObject,
+  { nodeStates = [], pods }: PlanFacts,
+  now: Date,
+): ExplanationDocument['pulls'] {
+  const isAsked = (node: string | undefined, pull: NodeGCReportStatusImagesPull): boolean =>
     object.kind === 'Pod'
-      ? pods.includes(`${object.namespace}/${object.name}`)
+      ? pull.pods.includes(`${object.namespace}/${object.name}`)
       : object.kind === 'Node' && node === object.text;
-  const pulls = nodeStates.flatMap(({ metadata, status }) =>
-    (status?.images?.pulls ?? []).filter((pull) => isAsked(metadata?.name, pull)),
+  const hasStarted = [...(pods?.values() ?? [])].some(
+    ({ namespace, name, phase }) =>
+      object.kind === 'Pod' && namespace === object.namespace && name === object.name && phase !== 'Pending',
   );
+  const pulls = nodeStates
+    .filter(({ status }) => !hasStarted && !isStale(status?.reportTime, now))
+    .flatMap(({ metadata, status: { reportTime = null, images } = {} }) =>
+      (images?.pulls ?? [])
+        .filter((pull) => isAsked(metadata?.name, pull))
+        .map((pull) => ({ ...pull, reportTime })),
+    );
   return pulls.length === 0 ? undefined : pulls;
 }
 

@@ -206,3 +206,26 @@ test.each<readonly [string, Partial<NodeFacts>, NodeGCReportStatus, readonly str
   expect(why.node?.problems).toEqual(ofNode);
   expect(ofNode.map(({ reason }) => reason)).toEqual(reasons);
 });
+
+const explainedPod = (facts: Facts) => explained({ kind: 'pod', namespace: 'default', name: 'x' }, facts);
+const starting = pending({ reason: 'ImagePullBackOff' });
+const reportedAt = (reportTime: string | undefined) => ({
+  nodeStates: [report('node-1', { reportTime, images: { pulls: [tooLarge] } })],
+});
+
+test.each<readonly [string, Facts, number]>([
+  ['a pod that has not started', { ...starting, ...reportedAt(timeBefore(5)) }, 1],
+  ['a report without a time', { ...starting, ...reportedAt(undefined) }, 1],
+  ['a report without a status', { ...starting, nodeStates: [{ ...report('node-1'), status: undefined }] }, 0],
+  ['a report that is stale', { ...starting, ...reportedAt(timeBefore(16)) }, 0],
+  ['a pod whose containers run', { pods: [pod('x', { phase: 'Running' })], ...reportedAt(timeBefore(5)) }, 0],
+  [
+    'another pod runs',
+    { pods: [...(starting.pods ?? []), pod('y', { phase: 'Running' })], ...reportedAt(timeBefore(5)) },
+    1,
+  ],
+])('why names the images that a pod waits for by a fresh report: %s', (_, facts, count) => {
+  const why = explainedPod(facts);
+  expect(why.pulls ?? []).toHaveLength(count);
+  expect(whyTable(why).includes('It waits for 1 image')).toBe(count > 0);
+});
