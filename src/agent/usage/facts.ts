@@ -53,6 +53,8 @@ export interface DiskUse {
   readonly capacityBytes: number;
   readonly availableBytes: number;
   readonly usedBytes: number;
+  /** undefined = nobody counts inodes. */
+  readonly inodesPercent: number | undefined;
   /** A class without an entry is unknown, or is on another file system. */
   readonly classes: Readonly<Partial<Record<UsageClass, number>>>;
   /** Their sum; undefined = one is unknown, besides leftovers: then it is without them. */

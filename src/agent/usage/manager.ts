@@ -37,7 +37,7 @@ export interface UsageDeps {
   readonly pods: () => readonly StoragePod[] | undefined;
   /** Pods that the node may have, without finished ones; undefined = unknown. */
   readonly podSlots: () => number | undefined;
-  readonly lists: ReportLists;
+  readonly lists: () => ReportLists;
   /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
@@ -148,7 +148,7 @@ export class UsageManager {
       bound: facts.pods,
       podSlots: podSlots(),
       unknown,
-      lists,
+      lists: lists(),
     });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;

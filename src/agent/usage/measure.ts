@@ -309,7 +309,7 @@ const bytesIn = (count: { readonly bytes: number } | undefined): number => count
 
 /** What the known classes do not use is `other`, if all are known: then whole bytes add up to the used ones. Sizes that are larger than the used bytes together are scaled down. */
 function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly Parts[]): DiskUse {
-  const { capacityBytes, availableBytes, freeBytes = availableBytes } = disk;
+  const { capacityBytes, availableBytes, freeBytes = availableBytes, inodes = 0, inodesFree = inodes } = disk;
   const usedBytes = Math.max(0, capacityBytes - freeBytes);
   const all = parts.flatMap(({ classes }) => classes);
   const total = sum(known(all).map(([, bytes]) => bytes));
@@ -329,6 +329,7 @@ function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly P
     capacityBytes,
     availableBytes,
     usedBytes,
+    inodesPercent: inodes === 0 ? undefined : (100 * (inodes - inodesFree)) / inodes,
     classes: Object.fromEntries([...classes, ...other]),
     collectable: Object.fromEntries(collectable),
     collectableBytes:

@@ -42,8 +42,8 @@ interface ObservedUsage {
   readonly lists: ReportLists;
 }
 
-/** `short`: while no disk is nearly full or will be, only the largest three of each list. */
-export type ReportLists = 'full' | 'short';
+/** `short`: while no disk is nearly full or will be, only the largest three of each list. `shortWithBudgets`: the same, but namespaces are listed as in a full one, because the controller adds up those that are listed. */
+export type ReportLists = 'full' | 'short' | 'shortWithBudgets';
 
 /** Entries of each list; the others are counted. The lists of a full one are as long as the CRD permits. */
 type Lengths = Readonly<Record<'pods' | 'namespaces' | 'workloads' | 'volumes' | 'images', number>>;
@@ -51,13 +51,14 @@ type Lengths = Readonly<Record<'pods' | 'namespaces' | 'workloads' | 'volumes' |
 const lengths: Readonly<Record<ReportLists, Lengths>> = {
   full: { pods: 20, namespaces: maxNamespaces, workloads: 20, volumes: 20, images: 64 },
   short: { pods: 3, namespaces: 3, workloads: 3, volumes: 3, images: 3 },
+  shortWithBudgets: { pods: 3, namespaces: maxNamespaces, workloads: 3, volumes: 3, images: 3 },
 };
 
 /** Above it, a policy removes images by default. */
 const nearlyFullPercent = 80;
 
-const isNearlyFull = ({ usedBytes, capacityBytes }: DiskUse): boolean =>
-  100 * usedBytes >= nearlyFullPercent * capacityBytes;
+const isNearlyFull = ({ usedBytes, capacityBytes, inodesPercent = 0 }: DiskUse): boolean =>
+  100 * usedBytes >= nearlyFullPercent * capacityBytes || inodesPercent >= nearlyFullPercent;
 
 export interface UsagePlan {
   readonly usage: NodeGCReportStatusUsage;
@@ -117,11 +118,16 @@ export function planUsage({
 }
 
 const diskOf = (
-  { classes, ...disk }: DiskUse,
+  { name, capacityBytes, availableBytes, usedBytes, classes, collectableBytes, collectable }: DiskUse,
   { bytesPerHour, fullSeconds, fullAfterCollectionSeconds, errorPercent }: DiskForecast,
   at: Date,
 ): NodeGCReportStatusUsageFileSystem => ({
-  ...disk,
+  name,
+  capacityBytes,
+  availableBytes,
+  usedBytes,
+  collectableBytes,
+  collectable,
   ...classes,
   growthBytesPerHour: bytesPerHour,
   fullTime: timeIn(fullSeconds, at),

@@ -46,7 +46,7 @@ export type NodeRow = ReturnType<typeof nodeRow>;
 export type FileSystemRow = ReturnType<typeof fileSystemRow>;
 
 export function nodeRow({ name, usage, stale }: TopNode) {
-  const { measuredTime, fileSystems = [], namespaces = [], unknown, forecast } = usage ?? {};
+  const { measuredTime, fileSystems = [], namespaces = [], otherNamespaces, unknown, forecast } = usage ?? {};
   const { podCount, podSlots, podSlotsTaken } = usage ?? {};
   return {
     name,
@@ -60,7 +60,8 @@ export function nodeRow({ name, usage, stale }: TopNode) {
     podSlotsTaken,
     fileSystems: fullestFirst(fileSystems),
     largestNamespace: largest(namespaces),
-    fastestNamespace: fastest(namespaces),
+    /** Absent if the report does not list all: another one may grow faster. */
+    fastestNamespace: otherNamespaces === undefined ? fastest(namespaces) : undefined,
   };
 }
 

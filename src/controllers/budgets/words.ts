@@ -74,7 +74,7 @@ function unknownTexts(readings: PolicyTally['readings']): readonly string[] {
     ...(unknown === 0
       ? []
       : [`The usage on ${countText(unknown, 'node')} is unknown or older than 15 minutes`]),
-    ...(cut === 0 ? [] : [`On ${countText(cut, 'node')} only the 64 largest namespaces are known`]),
+    ...(cut === 0 ? [] : [`On ${countText(cut, 'node')} not all namespaces are known`]),
   ];
 }
 

@@ -21,7 +21,7 @@ import { NodePressureManager } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
-import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
+import { hasNamespaceBudgets, hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
@@ -261,7 +261,12 @@ function usageManager(context: Context, { containers, images, leftovers, freedBy
     freedBytes,
     marks: state.marks,
     podSlots: () => context.caches.node()?.podSlots,
-    lists: context.config.reportLists,
+    lists: () => {
+      const { config, caches } = context;
+      const policies = caches.policies();
+      const mayHaveBudgets = policies === undefined || hasNamespaceBudgets(policies);
+      return config.reportLists === 'short' && mayHaveBudgets ? 'shortWithBudgets' : config.reportLists;
+    },
     images: () => images.inventory,
     containers: () => containers.inventory,
     leftovers: () => leftovers.inventory,

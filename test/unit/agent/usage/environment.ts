@@ -39,7 +39,7 @@ export function node(over: Partial<UsageDeps> = {}): UsedNode {
     runtime: { containerStats: () => Promise.resolve([]) },
     pods: () => [],
     podSlots: () => 110,
-    lists: 'full',
+    lists: () => 'full',
     images: () => images(),
     containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0, byPod: new Map() } }),
     leftovers: () => undefined,

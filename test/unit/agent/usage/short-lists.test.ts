@@ -25,17 +25,22 @@ test('short lists while no disk is nearly full: the largest three of each, and t
     const name = `registry.example.com/platform/service-${i}:2026.11.${i}`;
     return { id: digest, name, bytes: 64 - i, inUse: true, isKept: false, unusedSince: undefined };
   });
-  const of = (lists: UsageDeps['lists'], usedGib: number) =>
+  const of = (lists: ReturnType<UsageDeps['lists']>, usedGib: number, inodes = {}) =>
     node({
-      lists,
+      lists: () => lists,
       pods: () => many,
       kubelet: () => Promise.resolve(usage(Object.fromEntries(sizes))),
-      nodeDisk: () => Promise.resolve(disk(usedGib, { usedBytes: usedGib * gib })),
+      nodeDisk: () => Promise.resolve(disk(usedGib, { usedBytes: usedGib * gib, ...inodes })),
       imageDisk: () => Promise.resolve(disk(usedGib, { usedBytes: usedGib * gib })),
       images: () => images({ listed, unlisted: { count: 2, bytes: 5 } }),
     }).measure();
   const [full, short, nearlyFull] = [await of('full', 79), await of('short', 79), await of('short', 80)];
   expect(nearlyFull).toEqual(await of('full', 80));
+  expect(await of('short', 79, { inodesFree: 200 })).toEqual(full);
+  expect(await of('short', 79, { inodes: undefined, inodesFree: undefined })).toEqual(short);
+  const budgeted = await of('shortWithBudgets', 79);
+  expect([budgeted.namespaces, budgeted.otherNamespaces]).toEqual([full.namespaces, undefined]);
+  expect(budgeted.workloads).toEqual(short.workloads);
   expect(short.pods?.map(({ namespace }) => namespace)).toEqual(['team-29', 'team-28', 'team-0']);
   expect([short.podCount, short.volumeCount]).toEqual([full.podCount, full.volumeCount]);
   const lengths = [short.namespaces, short.workloads, short.volumes, short.images].map(

@@ -580,12 +580,10 @@ describe('when a disk is full', () => {
     const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0, collectable: {} };
     const nothing = { partial: [], namespaces: [], workloads: [], places: undefined, volumes: [] };
     const measured = { ...nothing, at: new Date(), disks: [], pods: undefined };
-    const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: {} }, noHistory, measured);
-    expect(forecast).toMatchObject({
-      bytesPerHour: undefined,
-      fullSeconds: undefined,
-      errorPercent: undefined,
-    });
+    const one = { name: 'nodefs' as const, ...bytes, inodesPercent: undefined, classes: {} };
+    const forecast = forecastOf(one, noHistory, measured);
+    expect(forecast).toMatchObject({ bytesPerHour: undefined, fullSeconds: undefined });
+    expect(forecast.errorPercent).toBeUndefined();
   });
 
   test('is forgotten after a jump of the clock', async () => {

@@ -107,7 +107,7 @@ describe('volumes', () => {
   test('where lists are short, those that are nearly full are listed', async () => {
     const claims = Array.from({ length: 30 }, (_, i) => claim(`c${i}`, 2 * i + 30));
     const { volumes, otherVolumes } = await node({
-      ...{ pods: () => [], lists: 'short' as const },
+      ...{ pods: () => [], lists: () => 'short' as const },
       ...measured({}, claims),
     }).measure();
     expect(volumes?.map(({ name }) => name)).toEqual(['c29', 'c28', 'c27', 'c26', 'c25', 'c24', 'c23']);

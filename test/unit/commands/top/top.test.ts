@@ -408,6 +408,14 @@ describe('as data', () => {
     );
   });
 
+  test('which namespace grows fastest is not known of a node that does not list all', () => {
+    const growing = { namespaces: [namespace('a', 1, { growthBytesPerHour: 1 })] };
+    const rest = { otherNamespaces: { count: 1, bytes: gib } };
+    const given = facts([reported('x', growing), reported('y', { ...growing, ...rest })]);
+    const { items } = viewOf('nodes', given, { sortBy: 'name' });
+    expect(items).toMatchObject([{ fastestNamespace: { name: 'a' } }, { fastestNamespace: undefined }]);
+  });
+
   test('an image has what the cluster would gain, and since when nothing uses those copies', () => {
     const app = (sizeGib: number, more: Partial<Image>): Image => ({
       ...image('app:1', sizeGib, more),

@@ -167,7 +167,7 @@ describe('a second pass', () => {
     [
       'the report does not list the namespace, which may use as much as those listed',
       'n1<19 b:19',
-      'at most 19.0 GiB (95 % of 20Gi) by the last reports. On 1 node only the 64 largest namespaces are known',
+      'at most 19.0 GiB (95 % of 20Gi) by the last reports. On 1 node not all namespaces are known',
     ],
   ])('an excess remains while %s', (_, usage, message) => {
     const second = plan({ usage, memory });
@@ -219,7 +219,7 @@ describe('the condition', () => {
       expected: 'False WithinBudgets',
       message:
         'No namespace is known to exceed its budget. The usage on 2 nodes is unknown or older than 15 minutes. ' +
-        'On 1 node only the 64 largest namespaces are known',
+        'On 1 node not all namespaces are known',
     },
     {
       name: 'Unknown without any recent report',
