@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from './json.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -26,18 +27,20 @@ export type WantedReading = WantedList | string;
 /** The images that workloads want on one node. */
 export interface WantedImages {
   readonly images: readonly WantedImage[];
+  /** Those of the node, by which they were chosen; undefined = not known. */
+  readonly labels: Labels | undefined;
   /** Why other images may be wanted too, without a full stop; undefined = none is. */
   readonly unknownBecause: string | undefined;
 }
 
 /** The controller renews the list before it has this age, also if it has not changed. */
-export const renewedAfterMs = 60 * 60_000;
+export const renewedAfterMs = 15 * 60_000;
 /** Longer than two renewals, so that a restart of the controller and clocks that differ do no harm. */
 const maxAgeMs = 3 * renewedAfterMs;
 
 /** What the list means for a node. `labels` undefined = not known: then every image counts. */
 export function wantedOn(reading: WantedReading, labels: Labels | undefined, now: Date): WantedImages {
-  if (typeof reading === 'string') return { images: [], unknownBecause: reading };
+  if (typeof reading === 'string') return { images: [], labels, unknownBecause: reading };
   const { images, omitted, listedAtMs } = reading;
   const mayRun = ({ nodeSelector }: WantedImage): boolean =>
     labels === undefined || Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
@@ -45,11 +48,16 @@ export function wantedOn(reading: WantedReading, labels: Labels | undefined, now
   const incomplete = omitted > 0 ? `the list has no room for ${omitted} more` : undefined;
   return {
     images: images.filter(mayRun),
+    labels,
     unknownBecause: isStale
-      ? 'their list is not of the last 3 hours: the controller renews it each hour'
+      ? 'their list is not of the last 45 minutes: the controller renews it every 15 minutes'
       : incomplete,
   };
 }
+
+/** Whether the images were chosen by these labels of the node. */
+export const isChosenBy = (labels: Labels | undefined, wanted: WantedImages | undefined): boolean =>
+  isDeepStrictEqual(labels, wanted?.labels);
 
 export const formatWantedList = (list: WantedList): string => JSON.stringify(list, undefined, 1);
 

@@ -61,7 +61,7 @@ export interface PlanFacts {
   readonly unread?: readonly UnreadNode[];
   /** Only these pods are known: a pod that is not among them may exist. undefined = all pods are known. */
   readonly part?: PodPart | undefined;
-  /** When the snapshot was taken; undefined = a cluster, or a snapshot without this time. */
+  /** When the snapshot was taken, or the cluster was read; undefined = a snapshot without this time. */
   readonly takenAt?: Date | undefined;
   /** No controller acts now, so no pod is removed; undefined = one does, or it is not known. */
   readonly idle?: true | undefined;

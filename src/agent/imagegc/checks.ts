@@ -1,4 +1,5 @@
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
+import { isChosenBy } from '../../api/wanted-images.ts';
 import {
   clocksAgree,
   confirmedNode,
@@ -20,6 +21,7 @@ export interface ImageCheckDeps extends RemoverContext {
 }
 
 export interface PlanBasis {
+  readonly facts: Pick<ImageGcFacts, 'wanted'>;
   readonly policy: Policy;
   readonly rule: ImageGcPolicy;
   readonly now: Date;
@@ -29,10 +31,17 @@ export interface PlanBasis {
 /** Conditions that must hold right before an image is removed. */
 export function imageChecks(
   { clock, governance, live, observe }: ImageCheckDeps,
-  { policy, rule, now, began }: PlanBasis,
+  { facts: { wanted }, policy, rule, now, began }: PlanBasis,
 ): { readonly checks: readonly Check<ImageRemoval>[]; readonly node: ConfirmedNode<ImageRemoval> } {
   const unchanged = nodeUnchanged<ImageRemoval>({ governance, clock, policy, began });
   const node = confirmedNode<ImageRemoval>({ confirm: (signal) => live.confirm(signal), policy, clock });
+  // Other labels let other workloads run on the node.
+  const sameLabels: Check<ImageRemoval> = {
+    objection: (decision) =>
+      rule.pinWanted && !isChosenBy(node.response(decision)?.labels, wanted)
+        ? { kind: 'stop', why: 'labels of the node have changed' }
+        : undefined,
+  };
   // Listed again for each image: a container may have been created since the last listing.
   const listing = new LiveQuery<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
     clock,
@@ -53,7 +62,7 @@ export function imageChecks(
   };
   // Both an age and the end of an entry of the remove list depend on the clock.
   const clocks = clocksAgree(node, ({ reason }) => isDueAnyway(reason));
-  return { checks: [unchanged, node.check, clocks, stillUnused], node };
+  return { checks: [unchanged, node.check, sameLabels, clocks, stillUnused], node };
 }
 
 const unlisted = new Error('the images are unknown');

@@ -64,7 +64,7 @@ export interface ImageGcDeps extends RemoverContext {
   /** The pods bound to the node; undefined = unknown. */
   readonly pods: () => readonly NodePod[] | undefined;
   readonly state: Pick<StateFile, 'read' | 'write'>;
-  /** Reads the images that workloads want on the node; called once in a pass, only if the policy needs them. */
+  /** The images that workloads want on the node; called once in a pass, only if the policy needs them. */
   readonly wanted: (signal: AbortSignal) => Promise<WantedImages>;
   /** Bytes of all container logs; called only when removing images does not free enough. */
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
@@ -89,8 +89,6 @@ export class ImageGcManager {
   readonly #late: LateRemovals<ImageRemoval>;
   /** Patterns of nodes.imageGC.remove that have matched an image. */
   #matched: ReadonlySet<string> = new Set();
-  /** As read at the begin of the pass. */
-  #wanted: WantedImages | undefined;
   /** `rulesId` of the policy whose hold was recorded last. */
   readonly #held = new Changed<string>();
   /** The images that the last pass has left; undefined = they could not be listed. */
@@ -184,8 +182,8 @@ export class ImageGcManager {
     const began = momentOf(clock);
     try {
       const needsWanted = rule.kind === 'governed' && rule.rule.pinWanted;
-      this.#wanted = needsWanted ? await this.#deps.wanted(signal) : undefined;
-      const facts = await this.#observe(gone, signal);
+      const wanted = needsWanted ? await this.#deps.wanted(signal) : undefined;
+      const facts = await this.#observe({ gone, wanted }, signal);
       const { space, names } = await this.#readStore(facts.listed, signal);
       const { disk, diskTrouble } = await this.#measure(rule, signal);
       if (this.#state !== undefined)
@@ -213,7 +211,7 @@ export class ImageGcManager {
   }
 
   /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
-  async #observe(gone: PlannedContainers, signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'>> {
+  async #observe({ gone, wanted }: Given, signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'>> {
     const { runtime, pods: readPods, own, periodMs } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
@@ -244,7 +242,7 @@ export class ImageGcManager {
     );
     const clockUnsure = jumpedMs !== 0;
     const seen = { listed, containers, mounted, pods, sandboxImage, clockUnsure };
-    return { ...this.#state, ...seen, wanted: this.#wanted };
+    return { ...this.#state, ...seen, wanted };
   }
 
   /** Which bytes the images share. Without it, each counts with the size that the runtime reports: a failure must not stop image GC. */
@@ -266,13 +264,13 @@ export class ImageGcManager {
 
   /** Before the removals: an image that is no longer kept loses its pin, and the next listing shows it without. */
   async #pin(
-    { names, disk, governance }: Observed & { readonly governance: NodeGovernance },
+    { facts: { wanted }, names, disk, governance }: Observed & { readonly governance: NodeGovernance },
     plan: ImageGcPlan,
     signal: AbortSignal,
   ): Promise<PinState> {
     const { own } = this.#deps;
     const { changes, state } = planPins({ plan, names, disk, governance });
-    const mayUnpin = changes.some(isUnpin) && (await this.#confirmUnpins(governance, signal));
+    const mayUnpin = changes.some(isUnpin) && (await this.#confirmUnpins({ governance, wanted }, signal));
     const due = changes.filter((change) => mayUnpin || !isUnpin(change));
     const made = await changePins({ ...this.#deps, reporting: this.#reporting }, due, signal);
     const pinned = typeof names === 'string' ? undefined : pinnedAfter(names, made, plan);
@@ -280,11 +278,10 @@ export class ImageGcManager {
     return { ...state, own: pinned };
   }
 
-  async #confirmUnpins(planned: NodeGovernance, signal: AbortSignal): Promise<boolean> {
+  async #confirmUnpins(planned: Parameters<typeof confirmsUnpins>[1], signal: AbortSignal): Promise<boolean> {
     const { live, log } = this.#deps;
     try {
-      const { governance } = await live.confirm(signal);
-      return confirmsUnpins(governance, planned);
+      return confirmsUnpins(await live.confirm(signal), planned);
     } catch (err) {
       signal.throwIfAborted();
       this.#count('pins');
@@ -322,12 +319,13 @@ export class ImageGcManager {
   }
 
   async #act(planned: PlannedRemovals, signal: AbortSignal): Promise<RemovalResults | undefined> {
+    const { wanted } = planned.facts;
     const deps = {
       ...this.#deps,
       reporting: this.#reporting,
       failures: this.#failures,
       late: this.#late,
-      observe: (during: AbortSignal) => this.#observe(noContainers, during),
+      observe: (during: AbortSignal) => this.#observe({ gone: noContainers, wanted }, during),
       onRemoved: (removal: ImageRemoval): void => this.#removed(removal),
     };
     return await removeImages(deps, planned, signal);
@@ -409,6 +407,11 @@ export class ImageGcManager {
 }
 
 type Rule = NodeRule<ImageGcPolicy>;
+
+interface Given extends Pick<ImageGcFacts, 'wanted'> {
+  /** Containers that a pass would remove before. */
+  readonly gone: PlannedContainers;
+}
 
 interface Stored {
   readonly space: ImageSpace | undefined;

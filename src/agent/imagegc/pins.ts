@@ -1,11 +1,14 @@
+import type { NodeConfirmation } from '../../api/node-confirmation.ts';
 import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
+import { isChosenBy } from '../../api/wanted-images.ts';
 import type { ImageName, Labels } from '../../containerd/store.ts';
 import type { DiskSpace } from '../../node/disk/filesystem.ts';
 import {
   unpinnedReasons,
   type CountAndBytes,
   type ImageDecision,
+  type ImageGcFacts,
   type ImageGcPlan,
   type PinState,
   type UnpinnedReason,
@@ -122,11 +125,15 @@ function actingPolicy(governance: NodeGovernance): Acting | 'unsure' | undefined
   return rule.policy.mode === 'DryRun' || rule.rule.maxPinnedPercent === 0 ? undefined : rule;
 }
 
-/** Whether these live policies unpin what the plan unpins: a poll may have met an older list, or a policy while it was being replaced. */
-export function confirmsUnpins(live: NodeGovernance, planned: NodeGovernance): boolean {
-  const [now, before] = [nodeRule(live, 'imageGC'), nodeRule(planned, 'imageGC')];
+/** Whether policies and labels that were read live unpin what the plan unpins: a poll may have met older ones, or a policy while it was being replaced. */
+export function confirmsUnpins(
+  live: Pick<NodeConfirmation, 'governance' | 'labels'>,
+  { governance, wanted }: Pick<ImageGcFacts, 'wanted'> & Pick<PinFacts, 'governance'>,
+): boolean {
+  const [now, before] = [nodeRule(live.governance, 'imageGC'), nodeRule(governance, 'imageGC')];
   if (before.kind === 'keep') return now.kind === 'keep' && now.reason === before.reason;
-  return now.kind === 'governed' && isSamePolicy(now.policy, before.policy);
+  if (now.kind === 'keep' || !isSamePolicy(now.policy, before.policy)) return false;
+  return !now.rule.pinWanted || isChosenBy(live.labels, wanted);
 }
 
 /** Whether the keep list or a workload protects it. */
@@ -145,14 +152,12 @@ function chosenOf(
   { disk, acting }: { readonly disk: DiskSpace | undefined; readonly acting: Acting },
 ): readonly NamedImage[] {
   const { keep } = acting.rule;
-  const rankOf = ({ image: { target }, isOwn }: NamedImage): number => {
-    if (target.isSandbox) return 0;
-    if (target.keepPattern === undefined) return 1 + 2 * keep.length + (isOwn ? 0 : 1);
-    return 1 + keep.indexOf(target.keepPattern) + (isOwn ? 0 : keep.length);
-  };
+  const rankOf = ({ image: { target }, isOwn }: NamedImage): number =>
+    target.isSandbox ? 0 : (target.keepPattern === undefined ? 3 : 1) + (isOwn ? 0 : 1);
+  const placeOf = ({ image }: NamedImage): number => keep.indexOf(image.target.keepPattern ?? '');
   const limit = limitOf(disk, acting);
   const chosen: NamedImage[] = [];
-  for (const one of named.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+  for (const one of named.toSorted((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b))) {
     const isPinnedByOthers = !one.isOwn && one.names.every(isOfOthers);
     if (isPinnedByOthers || !one.names.some(isManaged)) continue;
     const isKnown = limit !== undefined && isMeasured(one, plan);

@@ -91,9 +91,9 @@ const deleting = [...verifying, right('patch', 'pods', 'status'), right('delete'
 const evicting = [...verifying, right('get', 'pods'), right('create', 'pods', 'eviction')];
 
 /** Two of the kinds may also be needed, and granted, for the owners of pods. */
-const listingWorkloads = [
-  ...['daemonsets', 'cronjobs', 'jobs', 'deployments', 'statefulsets', 'replicasets'],
-].map((resource): Right => ({ ...right('list', resource), values: ['rbac.wantedImages'] }));
+const listingWorkloads = ['daemonsets', 'cronjobs', 'jobs', 'deployments', 'statefulsets', 'replicasets'].map(
+  (resource): Right => ({ ...right('list', resource), values: ['rbac.wantedImages'] }),
+);
 
 /** The rights that the controller needs under these policies, and without any. */
 export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] {

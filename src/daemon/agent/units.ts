@@ -1,7 +1,6 @@
 import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../gc/pass.ts';
 import { rightText } from '../../api/policy/needs.ts';
-import { wantedOn } from '../../api/wanted-images.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
 import type { UnitContext } from '../../agent/context.ts';
@@ -49,6 +48,7 @@ import type { StateDirectory } from './state.ts';
 import type { Connected } from '../../process/connect.ts';
 import { kubeletThresholds, sharedUsage } from './kubelet.ts';
 import { reliefOf } from './relief.ts';
+import { WantedLists } from './wanted-lists.ts';
 import { version } from '../../runtime/version.ts';
 
 /** What the agent consists of besides its units. */
@@ -177,16 +177,18 @@ function containerGc(context: Context): ContainerGcManager {
 
 function imageGc(context: Context): ImageGcManager {
   const { config, cluster, caches, registry, runtime, containerd, logs, state, imageDisk: disk } = context;
+  const wanted = new WantedLists({
+    clock,
+    read: (signal) => readWantedList(cluster.transport, config.pod?.namespace, signal),
+    labels: () => caches.node()?.labels,
+  });
   return new ImageGcManager({
     ...removerContext(context, 'imagegc'),
     containerd,
     disk,
     state,
     mounts: new ImageMounts(runtime),
-    wanted: async (signal) => {
-      const reading = await readWantedList(cluster.transport, config.pod?.namespace, signal);
-      return wantedOn(reading, caches.node()?.labels, clock.now());
-    },
+    wanted: (signal) => wanted.read(signal),
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
       return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);

@@ -111,6 +111,7 @@ class ClusterReader {
     const lacking = await this.#lacking(all, controllers ?? []);
     const owners = await this.#owners(neededOwners(all), lacking);
     return {
+      takenAt: clock.now(),
       policies,
       replaced,
       nodes,

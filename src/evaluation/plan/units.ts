@@ -67,7 +67,9 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
   return facts.parts.flatMap((part) => {
     const node = nodes?.get(part.name);
     const governance = governNode(policies, node);
-    const wanted = facts.wanted === undefined ? undefined : wantedOn(facts.wanted, node?.labels, options.now);
+    // A plan for later does not make the list older than it was.
+    const readAt = facts.takenAt ?? options.now;
+    const wanted = facts.wanted === undefined ? undefined : wantedOn(facts.wanted, node?.labels, readAt);
     return planNode({ policies, part, governance, wanted, namespaces }, options);
   });
 }

@@ -175,7 +175,12 @@ export class LiveNode {
       signal,
     );
     const node = nodes.find(({ name }) => name === nodeName);
-    return { governance: governNode(policies.ranked, node), pods, clockSkewMs: skewMs(clock, serverTime) };
+    return {
+      governance: governNode(policies.ranked, node),
+      labels: node?.labels,
+      pods,
+      clockSkewMs: skewMs(clock, serverTime),
+    };
   }
 
   /**

@@ -30,7 +30,7 @@ export function leftoversAgent(
     clock: { ...systemClock, now: () => new Date(systemClock.now().getTime() + minutesAhead * 60_000) },
     ...{ governance: () => governance, node: () => undefined, onProgress: () => undefined },
     live: {
-      confirm: () => Promise.resolve({ governance, pods: [], clockSkewMs: 0 }),
+      confirm: () => Promise.resolve({ governance, labels: {}, pods: [], clockSkewMs: 0 }),
       podState: () => Promise.resolve('gone'),
     },
     onPass: (report) => reports.push(report),

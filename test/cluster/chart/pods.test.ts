@@ -76,6 +76,7 @@ describe('rights', () => {
       return roles.flatMap((one) => ruleLines(one).filter((line) => line.startsWith('configmaps')));
     };
     expect(await rightsIn({})).toEqual([]);
+    expect(await rightsIn({ 'rbac.wantedImages': true, 'agent.enabled': false })).toEqual([]);
     const list = 'configmaps(dustpan-wanted-images)';
     expect(await rightsIn({ 'rbac.wantedImages': true })).toEqual([
       `${list} get`,

@@ -32,17 +32,17 @@ test.each<[name: string, labels: Record<string, string> | undefined, expected: r
 test.each<[name: string, reading: WantedList | string, images: number, because: string]>([
   ['it was not read', 'no such ConfigMap', 0, 'no such ConfigMap'],
   ['it has no room for all', list({ omitted: 7 }), 2, 'no room for 7'],
-  ['it is too old', list({ listedAtMs: now.getTime() - 3 * 3_600_000 - 1 }), 2, '3 hours'],
-  ['it is of a clock that is wrong', list({ listedAtMs: now.getTime() + 3 * 3_600_000 + 1 }), 2, '3 hours'],
+  ['it is too old', list({ listedAtMs: now.getTime() - 45 * 60_000 - 1 }), 2, '45 minutes'],
+  ['it is of a clock that is wrong', list({ listedAtMs: now.getTime() + 45 * 60_000 + 1 }), 2, '45 minutes'],
 ])('others may be wanted, because %s', (_, reading, images, because) => {
   const wanted = wantedOn(reading, { gpu: 'yes', zone: 'a' }, now);
   expect(wanted.images).toHaveLength(images);
   expect(wanted.unknownBecause).toContain(because);
 });
 
-test('a list of an hour, or of a clock that is ahead, is current', () => {
-  for (const hours of [1, 3, -1]) {
-    const listedAtMs = now.getTime() - hours * 3_600_000;
+test('a list of 45 minutes, or of a clock that is ahead, is current', () => {
+  for (const minutes of [15, 45, -15]) {
+    const listedAtMs = now.getTime() - minutes * 60_000;
     expect(wantedOn(list({ listedAtMs }), {}, now).unknownBecause).toBeUndefined();
   }
 });

@@ -262,7 +262,13 @@ export class Node {
   #confirm(): Promise<NodeConfirmation> {
     this.confirmations += 1;
     if (this.live instanceof Error) return Promise.reject(this.live);
-    return Promise.resolve({ governance: this.governance, pods: [], clockSkewMs: 0, ...this.live });
+    return Promise.resolve({
+      governance: this.governance,
+      pods: [],
+      labels: {},
+      clockSkewMs: 0,
+      ...this.live,
+    });
   }
 }
 

@@ -65,7 +65,7 @@ export class Node {
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
-  wanted: WantedImages = { images: [], unknownBecause: undefined };
+  wanted: WantedImages = { images: [], labels: {}, unknownBecause: undefined };
   wantedReads = 0;
   governance: NodeGovernance = governed({});
   /** How the response of the API server differs from the caches. */
@@ -191,7 +191,7 @@ export class Node {
     this.beforeResponse();
     if (this.liveError !== undefined) return Promise.reject(this.liveError);
     const { governance, pods = [] } = this;
-    return Promise.resolve({ governance, pods, clockSkewMs: 0, ...this.live });
+    return Promise.resolve({ governance, labels: {}, pods, clockSkewMs: 0, ...this.live });
   }
 
   #make(): ImageGcManager {

@@ -92,6 +92,7 @@ test('a pass compares the patterns of the policy that governs the node with its 
 test('a pass reads once which images workloads want, only if the policy needs them, and removes others', async () => {
   node.wanted = {
     images: [{ image: 'a', workload: 'CronJob batch/report', nodeSelector: {} }],
+    labels: {},
     unknownBecause: 'no room for all',
   };
   node.governance = governed({ pinWanted: true });
@@ -104,6 +105,17 @@ test('a pass reads once which images workloads want, only if the policy needs th
   await node.pass();
   expect(node.left).toBe('c d e f g h i');
   expect(node.wantedReads).toBe(1);
+});
+
+test.each([
+  { pinWanted: true, removed: 0 },
+  { pinWanted: false, removed: 1 },
+])('live labels other than those of the plan end a pass: pinWanted $pinWanted', async (given) => {
+  node.governance = governed({ pinWanted: given.pinWanted });
+  node.live = { labels: { gpu: 'yes' } };
+  const { removed, result, message } = await node.pass();
+  expect(removed).toBe(given.removed);
+  if (given.pinWanted) expect([result, message]).toContainEqual(expect.stringContaining('labels'));
 });
 
 test('images are listed before containers, and containers before the pods are read: newer ones protect', async () => {

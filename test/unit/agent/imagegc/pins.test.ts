@@ -63,6 +63,7 @@ function planned(given: Case): PinPlan {
   const { sandboxImage } = given;
   const wanted = given.wanted && {
     images: given.wanted.map((name) => ({ image: name, workload: 'CronJob a/b', nodeSelector: {} })),
+    labels: {},
     unknownBecause: undefined,
   };
   const plan = planImageGc(facts(images, { space, disk, sandboxImage, wanted }), { governance, now });
@@ -494,6 +495,22 @@ describe('a pass', () => {
       live instanceof Error ? 1 : 0,
     );
   });
+
+  test.each([
+    { labels: {}, pins: 0 },
+    { labels: { gpu: 'yes' }, pins: 2 },
+  ])(
+    'the pin of an image that no workload wants goes only with the labels of the plan: live $labels',
+    async ({ labels, pins }) => {
+      const { node, store } = keepingNode();
+      await node.observe();
+      await node.pass();
+      node.governance = governed({ pinWanted: true });
+      node.live = { labels };
+      await node.pass();
+      expect(store.pinned).toHaveLength(pins);
+    },
+  );
 
   test('an aborted pass removes no pin', async () => {
     const { node, store } = keepingNode();

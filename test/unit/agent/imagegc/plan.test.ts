@@ -26,6 +26,7 @@ const identified = { containers: [container('b'), container('c', { ...unlisted, 
 const wanted = (name: string) => ({
   wanted: {
     images: [{ image: name, workload: 'CronJob batch/report', nodeSelector: {} }],
+    labels: {},
     unknownBecause: undefined,
   },
 });
@@ -73,7 +74,7 @@ describe('an image', () => {
     [
       'is pinned by dustpan, and may be wanted beyond a list that is not complete',
       'Wanted',
-      { ...ownPin, wanted: { images: [], unknownBecause: 'too many' } },
+      { ...ownPin, wanted: { images: [], labels: {}, unknownBecause: 'too many' } },
       {},
       { pinWanted: true },
     ],

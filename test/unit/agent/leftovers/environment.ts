@@ -88,7 +88,13 @@ export class Node {
         confirm: () =>
           this.live instanceof Error
             ? Promise.reject(this.live)
-            : Promise.resolve({ governance: this.governance, pods: [], clockSkewMs: 0, ...this.live }),
+            : Promise.resolve({
+                governance: this.governance,
+                pods: [],
+                labels: {},
+                clockSkewMs: 0,
+                ...this.live,
+              }),
         podState: () => Promise.resolve('gone'),
       },
       onProgress: () => undefined,

@@ -202,3 +202,14 @@ test('an answer about one object has no notes on entries of policies that do not
   expect(about(false)).toContain('GCPolicy typo: pods.podSelector selects no pod');
   expect(about(true)).not.toContain('typo');
 });
+
+test('a plan for later does not take the list of wanted images for one that nobody renews', () => {
+  const wanted = { listedAtMs: now.getTime(), images: [], omitted: 0 };
+  const given = factsOf({ policies: [ofImages({ pinWanted: true })], part: { images } });
+  const later = new Date(now.getTime() + 4 * 3_600_000);
+  const unknown = (takenAt: Date | undefined): number =>
+    planUnits({ ...given, wanted, takenAt }, { now: later, kept: false, assumeElapsed: false }).notes.filter(
+      (note) => note.includes('renews'),
+    ).length;
+  expect([unknown(now), unknown(undefined)]).toEqual([0, 1]);
+});

@@ -82,20 +82,20 @@ describe('the list', () => {
 });
 
 describe('the stored list is replaced', () => {
-  const list = (hours: number, images: readonly string[] = ['a'], omitted = 0) => ({
-    listedAtMs: hours * 3_600_000,
+  const list = (minutes: number, images: readonly string[] = ['a'], omitted = 0) => ({
+    listedAtMs: minutes * 60_000,
     images: images.map((image) => ({ image, workload: 'CronJob a/b', nodeSelector: {} })),
     omitted,
   });
 
   test.each<[name: string, stored: Parameters<typeof needsWrite>[0], isReplaced: boolean]>([
     ['if there is none', 'the controller has not written it', true],
-    ['not if it is the same', list(1), false],
-    ['if it has other images', list(1, ['b']), true],
-    ['if it lacks another number', list(1, ['a'], 1), true],
-    ['if it is an hour old', list(0.5), true],
-    ['if it is of a clock that was ahead', list(48), true],
+    ['not if it is the same', list(46), false],
+    ['if it has other images', list(46, ['b']), true],
+    ['if it lacks another number', list(46, ['a'], 1), true],
+    ['if it is 15 minutes old', list(45), true],
+    ['if it is of a clock that was ahead', list(76), true],
   ])('%s', (_, stored, isReplaced) => {
-    expect(needsWrite(stored, list(1.5))).toBe(isReplaced);
+    expect(needsWrite(stored, list(60))).toBe(isReplaced);
   });
 });
