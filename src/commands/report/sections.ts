@@ -6,7 +6,7 @@ import { growthText } from './usage.ts';
 import { capital } from '../../gc/reasons/words.ts';
 import type { Column as TerminalColumn } from '../../process/table.ts';
 import { suggestLayout, suggestLines } from '../suggest/table.ts';
-import { workloadLayout } from '../top/table.ts';
+import { boundText, workloadLayout } from '../top/table.ts';
 
 export interface Section {
   readonly title: string;
@@ -83,8 +83,8 @@ const workloadColumns = (now: Date) =>
 export const sectionsOf = (data: ReportData) => ({
   namespaces: section('Largest namespaces', data.usage?.namespaces ?? [], [
     { title: 'Namespace', cell: ({ name }) => ({ name }) },
-    number('Size', ({ bytes }) => shortSizeText(bytes)),
-    number('Nodes', ({ nodes }) => String(nodes)),
+    number('Size', ({ lowerBound, bytes }) => boundText(lowerBound, shortSizeText(bytes))),
+    number('Nodes', ({ lowerBound, nodes }) => boundText(lowerBound, String(nodes))),
     number('Growth', ({ growthBytesPerHour }) => growthText(growthBytesPerHour)),
   ]),
   workloads: section('Largest workloads', data.usage?.workloads ?? [], workloadColumns(data.now)),

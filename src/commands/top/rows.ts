@@ -211,6 +211,9 @@ export function imageRows(nodes: readonly TopNode[]) {
       on: { node, ...sizes, inUse, kept: isKept, unusedSince },
     })),
   );
+  const incomplete = nodes
+    .filter(({ usage }) => usage?.images === undefined || usage.otherImages !== undefined)
+    .map(({ name }) => name);
   return [...Map.groupBy(copies, ({ id }) => id)].map(([id, group]) => {
     const on = group.map((copy) => copy.on);
     const removable = on.filter(({ inUse, kept }) => !inUse && !kept);
@@ -228,6 +231,8 @@ export function imageRows(nodes: readonly TopNode[]) {
       bytes: sum(on.map(({ bytes }) => bytes)),
       /** What the removal of this image alone frees: of the copies that nothing uses, and that neither a pin nor the policy protects. */
       gainBytes: sum(removable.map(({ bytes, uniqueBytes = bytes }) => uniqueBytes)),
+      /** Whether a node may have another copy: one that lists no images, or not all. */
+      lowerBound: incomplete.some((name) => on.every(({ node }) => node !== name)),
       /** Since when the copies that are unused now are all unused; absent if all are in use. */
       unusedSince: timesOf(on.map(({ unusedSince }) => unusedSince)).at(-1),
       /** The earliest of its nodes. */

@@ -262,7 +262,7 @@ const diskLayout: readonly TopColumn<DiskLine>[] = [
   }),
 ];
 
-const boundText = (isLower: boolean, text: string): string =>
+export const boundText = (isLower: boolean, text: string): string =>
   isLower && text !== 'unknown' && text !== unknown ? `≥${text}` : text;
 
 /** `-` if a kind has no such value. */
@@ -434,6 +434,13 @@ function volumeLayout(screen: TopScreen): readonly TopColumn<VolumeRow>[] {
   ];
 }
 
+const copiesText = (
+  { nodes, lowerBound }: ImageRow,
+  counts: (on: ImageRow['nodes'][number]) => boolean,
+): string => boundText(lowerBound, String(nodes.filter(counts).length));
+
+const namesOn = ({ nodes }: ImageRow): readonly string[] => nodes.map(({ node }) => node);
+
 const imageLayout = (screen: TopScreen): readonly TopColumn<ImageRow>[] => [
   { title: 'IMAGE', text: ({ name, id }) => name ?? shortId(id), max: 256 },
   number('SIZE', ({ sizeBytes }) => sizeOf(sizeBytes)),
@@ -447,21 +454,14 @@ const imageLayout = (screen: TopScreen): readonly TopColumn<ImageRow>[] => [
     ),
   ),
   onlyWide(number('PACKED', ({ packedBytes }) => sizeOf(packedBytes))),
-  number('NODES', ({ nodes }) => String(nodes.length)),
-  number('BYTES', ({ bytes }) => sizeOf(bytes)),
-  number('UNUSED ON', ({ nodes }) => String(nodes.filter(({ inUse }) => !inUse).length)),
+  number('NODES', (row) => copiesText(row, () => true)),
+  number('BYTES', ({ lowerBound, bytes }) => boundText(lowerBound, sizeOf(bytes))),
+  number('UNUSED ON', (row) => copiesText(row, ({ inUse }) => !inUse)),
   number('SINCE', ({ unusedSince }) => ageText(unusedSince ?? null, screen.now)),
-  onlyWide(number('KEPT ON', ({ nodes }) => String(nodes.filter(({ kept }) => kept).length))),
-  number('GAIN', ({ gainBytes }) => sizeOf(gainBytes)),
+  onlyWide(number('KEPT ON', (row) => copiesText(row, ({ kept }) => kept))),
+  number('GAIN', ({ lowerBound, gainBytes }) => boundText(lowerBound, sizeOf(gainBytes))),
   onlyWide({ title: 'ID', text: ({ id }) => shortId(id) }),
-  onlyWide({
-    title: 'ON',
-    text: ({ nodes }) =>
-      firstOf(
-        nodes.map(({ node }) => node),
-        3,
-      ),
-  }),
+  onlyWide({ title: 'ON', text: (row) => firstOf(namesOn(row), 3) }),
   number('AGE', (row) => agedText(row, screen.now)),
 ];
 

@@ -416,6 +416,19 @@ describe('as data', () => {
     expect(items).toMatchObject([{ fastestNamespace: { name: 'a' } }, { fastestNamespace: undefined }]);
   });
 
+  test.each([
+    ['lists no images', [reported('y', {})], true],
+    ['does not list all', [reported('y', { images: [], otherImages: { count: 1, bytes: 1 } })], true],
+    ['lists it', [reported('y', { images: [image('a', 1)], otherImages: { count: 1, bytes: 1 } })], false],
+    ['lists all', [reported('y', { images: [] })], false],
+  ])('the copies of an image are a lower bound if a node %s', (_, report, lowerBound) => {
+    const given = facts([reported('x', { images: [image('a', 1)] }), ...report]);
+    const view = viewOf('images', given);
+    expect(view.items).toMatchObject([{ lowerBound }]);
+    const [, row = ''] = topTable(view, { now, width: undefined, colours: false, isWide: true });
+    expect([...row.matchAll(/≥/g)]).toHaveLength(lowerBound ? 5 : 0);
+  });
+
   test('an image has what the cluster would gain, and since when nothing uses those copies', () => {
     const app = (sizeGib: number, more: Partial<Image>): Image => ({
       ...image('app:1', sizeGib, more),
