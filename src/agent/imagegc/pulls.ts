@@ -130,7 +130,10 @@ function storedPullOf(
 
 function partsOf(reference: string): { readonly digest: string | undefined; readonly repository: string } {
   const parsed = parseImageReference(reference);
-  return { digest: parsed?.digest, repository: parsed === undefined ? '' : repositoryOf(parsed) };
+  if (parsed === undefined) return { digest: undefined, repository: '' };
+  const { digest, domain, path } = parsed;
+  // The labels of containerd have the registry without its port.
+  return { digest, repository: repositoryOf({ domain: domain.replace(/:\d+$/, ''), path }) };
 }
 
 const leftBytes = ({ totalBytes, receivedBytes, unpackedBytes }: StoredPull, ratio: number): number =>

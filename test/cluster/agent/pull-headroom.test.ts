@@ -61,10 +61,10 @@ async function pulls(): Promise<readonly NodeGCReportStatusImagesPull[]> {
 beforeAll(async () => {
   cluster = await startQuietNode({ parts: ['registry'], images: [busyboxImage, kept, ...unused] });
   gate = new RegistryGate(cluster.registryUrl);
-  pullFrom(await gate.listen(), { dir: cluster.dir, host: 'slow.test' });
+  pullFrom(await gate.listen(), { dir: cluster.dir, host: 'slow.test:5000' });
   // Packed and unpacked it takes 30 MiB more than are free. That of another platform does not count.
   const bytes = (freeBytes() + 30 * mebi) / 2;
-  await pushIndex(cluster.registryUrl, filled('slow.test/large:1', bytes / mebi));
+  await pushIndex(cluster.registryUrl, filled('slow.test:5000/large:1', bytes / mebi));
   agent = await startAgent(cluster, { args: everySecond });
   await agent.ready();
   return async () => {
@@ -76,7 +76,7 @@ afterEach(() => {
   gate.release();
 });
 
-const large = { image: 'slow.test/large:1', script: 'sleep 3600' };
+const large = { image: 'slow.test:5000/large:1', script: 'sleep 3600' };
 
 test('without pullHeadroom no image is removed, and the pull fails', async () => {
   await applyPolicy(cluster, 'Enforce', policy(false));
@@ -121,7 +121,7 @@ test('with it, as many unused images as needed are removed while the pull waits 
   await expect.poll(async () => (await pulls())[0]?.fit, eventually).toBe('Off');
   const [pull, ...others] = await pulls();
   expect(others).toEqual([]);
-  expect(pull).toMatchObject({ image: 'slow.test/large:1', podCount: 2, fit: 'Off' });
+  expect(pull).toMatchObject({ image: 'slow.test:5000/large:1', podCount: 2, fit: 'Off' });
   const { neededBytes = 0, availableBytes = 0 } = pull ?? {};
   expect(neededBytes).toBeGreaterThan(availableBytes);
   expect(await tags()).toEqual(allUnused);

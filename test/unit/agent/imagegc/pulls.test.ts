@@ -147,6 +147,11 @@ describe('an image that a pod waits for', () => {
       [[waits('web', {}, digest)], [{ ...big, repositories: [] }]],
       [{ image: digest, ...known }],
     ],
+    [
+      'from a registry with a port, which the labels of containerd do not have',
+      [[waits('web', {}, 'registry.test:5000/team/big:1')]],
+      [{ image: 'registry.test:5000/team/big:1', ...known }],
+    ],
     ['by a text that is no reference', [[waits('web', {}, 'Not a reference')]], [unknown]],
     ['by another digest', [[waits('web', {}, 'registry.test/team/big@sha256:bb')]], [unknown]],
     ['no pull has begun, or the registry does not answer', [[waits('web')], []], [unknown]],
