@@ -185,12 +185,15 @@ function countOf(
 }
 
 function listedVolumes({ volumes, at }: MeasuredUsage, history: UsageHistory, most: number) {
-  // A claim may be nearly full on a node whose disks are not.
-  const nearlyFull = volumes?.filter(({ fullPercent }) => fullPercent >= nearlyFullPercent) ?? [];
-  const length = Math.min(lengths.full.volumes, Math.max(most, nearlyFull.length));
-  const [fullest, ...others] = volumes?.slice(length) ?? [];
+  // A claim may be nearly full, or be full soon, on a node whose disks are not.
+  const isUrgent = (one: VolumeUse): boolean =>
+    one.fullPercent >= nearlyFullPercent || volumeForecast(one, history).fullSeconds !== undefined;
+  const urgent = new Set(volumes?.filter(isUrgent).slice(0, lengths.full.volumes));
+  const calm = volumes?.filter((one) => !urgent.has(one)).slice(0, Math.max(0, most - urgent.size));
+  const listed = new Set([...urgent, ...(calm ?? [])]);
+  const [fullest, ...others] = volumes?.filter((one) => !listed.has(one)) ?? [];
   return {
-    volumes: volumes?.slice(0, length).map((one) => volumeOf(one, history, at)),
+    volumes: volumes?.filter((one) => listed.has(one)).map((one) => volumeOf(one, history, at)),
     otherVolumes: fullest && {
       count: others.length + 1,
       highestPercent: Math.ceil(fullest.fullPercent),

@@ -174,6 +174,22 @@ describe('when a volume is full', () => {
     expect((await growing(0.01, '')).pvc).toEqual([expect.any(Number), undefined]);
   });
 
+  test('one that is full within a week is listed, also where fuller ones do not grow', async () => {
+    let usedBytes = 0;
+    const { during } = node({
+      lists: () => 'short' as const,
+      pods: () => [],
+      kubelet: () => {
+        const calm = [10, 20, 30, 40].map((used) => claim(`c${used}`, used));
+        const claims = [...calm, claim('growing', 0, { usedBytes, availableBytes: 95 * gib - usedBytes })];
+        return Promise.resolve(usage({}, { claims }));
+      },
+    });
+    const { volumes, otherVolumes } = await during(minutes, (minute) => (usedBytes = minute * 16 * mib));
+    expect(volumes?.map(({ name }) => name)).toEqual(['c40', 'c30', 'growing']);
+    expect(otherVolumes).toEqual({ count: 2, highestPercent: 25 });
+  });
+
   test('not known where nothing grows', async () => {
     expect(await growing(0, '1Gi')).toEqual({
       pvc: [undefined, undefined],
