@@ -129,7 +129,10 @@ function keptFinding({
       return yes(reason, `The policy that governs this node is invalid${problems}`);
     }
     case 'NodeUnknown':
-      return yes(reason, 'The agent does not know the policy of this node: it cannot list the policies or the node');
+      return yes(
+        reason,
+        'The agent does not know the policy of this node: it cannot list the policies or the node',
+      );
     case 'NoPolicy':
       return no(reason, 'No policy governs this node');
     case 'KeepMarked':

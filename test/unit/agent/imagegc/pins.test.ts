@@ -294,6 +294,11 @@ describe('the limit', () => {
       expected: ['pin app'],
     },
     {
+      name: 'wanted images that are not pinned, in the order of the images',
+      given: { rule: { pinWanted: true, maxPinnedPercent: 25 }, wanted: ['db', 'web'] },
+      expected: ['pin web', 'pin db'],
+    },
+    {
       name: 'a pinned wanted image gives way to the keep list',
       given: {
         rule: { keep: ['app'], pinWanted: true, maxPinnedPercent: 10 },
