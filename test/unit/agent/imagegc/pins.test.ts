@@ -295,7 +295,7 @@ describe('the limit', () => {
     },
     {
       name: 'wanted images that are not pinned, in the order of the images',
-      given: { rule: { pinWanted: true, maxPinnedPercent: 25 }, wanted: ['db', 'web'] },
+      given: { rule: { keep: [], pinWanted: true, maxPinnedPercent: 25 }, wanted: ['db', 'web'] },
       expected: ['pin web', 'pin db'],
     },
     {
