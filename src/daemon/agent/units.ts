@@ -178,6 +178,7 @@ function containerGc(context: Context): ContainerGcManager {
 function imageGc(context: Context): ImageGcManager {
   const { config, cluster, caches, registry, runtime, containerd, logs, state, imageDisk: disk } = context;
   const wanted = new WantedLists({
+    periodMs: config.imageGcPeriodMs,
     clock,
     read: (signal) => readWantedList(cluster.transport, config.pod?.namespace, signal),
     labels: () => caches.node()?.labels,

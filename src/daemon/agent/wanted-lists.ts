@@ -1,17 +1,16 @@
 import { wantedOn, type WantedImages, type WantedList, type WantedReading } from '../../api/wanted-images.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 
-/** Passes for pulls follow one another within seconds. */
-const lastsMs = 5 * 60_000;
-
 interface WantedListsDeps {
+  /** The pause between two passes; those for pulls follow one another within seconds. */
+  readonly periodMs: number;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly read: (signal: AbortSignal) => Promise<WantedReading>;
   /** The labels of the node; undefined = not known. */
   readonly labels: () => Readonly<Record<string, string>> | undefined;
 }
 
-/** Reads the list of wanted images at most every five minutes. While it cannot be read, the images of the last one still count. */
+/** Reads the list of wanted images at most once in a period. While it cannot be read, the images of the last one still count. */
 export class WantedLists {
   readonly #deps: WantedListsDeps;
   #last: { readonly list: WantedList; readonly readAtMs: number } | undefined;
@@ -21,9 +20,9 @@ export class WantedLists {
   }
 
   async read(signal: AbortSignal): Promise<WantedImages> {
-    const { clock, read, labels } = this.#deps;
+    const { periodMs, clock, read, labels } = this.#deps;
     const now = clock.monotonicMs();
-    if (this.#last === undefined || now - this.#last.readAtMs >= lastsMs) {
+    if (this.#last === undefined || now - this.#last.readAtMs >= periodMs) {
       const reading = await read(signal);
       if (typeof reading === 'string')
         return { ...wantedOn(this.#last?.list ?? reading, labels(), clock.now()), unknownBecause: reading };

@@ -14,6 +14,7 @@ const listOf = (image: string): WantedList => ({
 function listsOf(...readings: readonly WantedReading[]): () => Promise<string> {
   const left = [...readings];
   const lists = new WantedLists({
+    periodMs: 300_000,
     clock,
     read: () => Promise.resolve(left.shift() ?? 'read too often'),
     labels: () => ({}),
@@ -24,7 +25,7 @@ function listsOf(...readings: readonly WantedReading[]): () => Promise<string> {
   };
 }
 
-test('a list is read again after five minutes', async () => {
+test('a list is read again after a period', async () => {
   const read = listsOf(listOf('a'), listOf('b'));
   expect(await read()).toBe('a, complete');
   clock.advance(299_999);
