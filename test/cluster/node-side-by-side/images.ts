@@ -94,7 +94,7 @@ export async function failuresOf(cluster: Cluster, collector: Collector): Promis
 }
 
 /** Replaces each number of a message with N. */
-export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( [KMGT]?i?B)?/g, 'N');
+export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( ([KMGT]?i?B|bytes))?/g, 'N');
 
 const failureReasons: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
 
