@@ -62,8 +62,14 @@ export const isChosenBy = (labels: Labels | undefined, wanted: WantedImages | un
 export const formatWantedList = (list: WantedList): string => JSON.stringify(list, undefined, 1);
 
 /** undefined = the text is no list that this version can read. */
-export function parseWantedList(text: string): WantedList | undefined {
-  const { listedAtMs, images, omitted } = objectIn(text);
+export const parseWantedList = (text: string): WantedList | undefined => wantedListOf(objectIn(text));
+
+/** undefined = the object is no list that this version can read. */
+export function wantedListOf({
+  listedAtMs,
+  images,
+  omitted,
+}: Readonly<Record<string, unknown>>): WantedList | undefined {
   const isList = Number.isSafeInteger(listedAtMs) && Number.isSafeInteger(omitted) && Array.isArray(images);
   return isList && images.every(isWantedImage)
     ? { listedAtMs: Number(listedAtMs), images, omitted: Number(omitted) }

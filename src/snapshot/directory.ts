@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { neededOwners, needsUsageOf, pinsWanted, podLabelKeys } from '../api/policy/matching.ts';
 import type { LabelSelector } from '../api/policy/policy.ts';
-import { parseWantedList } from '../api/wanted-images.ts';
+import { wantedListOf } from '../api/wanted-images.ts';
 import { removedObjectsResource, type RemovedObject } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
 import { formatRfc3339 } from '../runtime/text/rfc3339.ts';
@@ -93,7 +93,7 @@ async function wantedOf(
 ): Promise<PlanFacts['wanted']> {
   if (file === undefined) return pinsWanted(policies) ? 'the snapshot has no wantedimages.json' : undefined;
   const content = await readWhole(file);
-  const list = parseWantedList(JSON.stringify(content.object()));
+  const list = wantedListOf(content.object());
   if (list === undefined) throw content.wrong('is not the list that dustpan snapshot writes');
   return list;
 }

@@ -342,7 +342,7 @@ function namespaceLayout(
   items: readonly NamespaceRow[],
 ): readonly TopColumn<NamespaceRow>[] {
   const most = Math.max(1, ...items.map(({ bytes }) => bytes));
-  const atLeast = (row: NamespaceRow, text: string): string => `${row.lowerBound ? '≥' : ''}${text}`;
+  const atLeast = ({ lowerBound }: NamespaceRow, text: string): string => boundText(lowerBound, text);
   return [
     { title: 'NAMESPACE', text: ({ name }) => name, max: 63 },
     barColumn(screen, ({ bytes }) => (100 * bytes) / most),
@@ -398,7 +398,7 @@ function useText(requestBytes: number | undefined, rankedBytes: number | undefin
 const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
   { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },
   { title: 'POD', text: ({ name }) => name, max: 253 },
-  number('BYTES', ({ bytes, lowerBound }) => `${lowerBound === true ? '≥' : ''}${sizeOf(bytes)}`),
+  number('BYTES', ({ bytes, lowerBound }) => boundText(lowerBound === true, sizeOf(bytes))),
   number('LAYERS', ({ layersBytes }) => sizeOf(layersBytes)),
   number('VOLUMES', ({ volumesBytes }) => sizeOf(volumesBytes)),
   number('LOGS', ({ logsBytes }) => sizeOf(logsBytes)),
@@ -444,9 +444,8 @@ const namesOn = ({ nodes }: ImageRow): readonly string[] => nodes.map(({ node })
 const imageLayout = (screen: TopScreen): readonly TopColumn<ImageRow>[] => [
   { title: 'IMAGE', text: ({ name, id }) => name ?? shortId(id), max: 256 },
   number('SIZE', ({ sizeBytes }) => sizeOf(sizeBytes)),
-  number(
-    'UNIQUE',
-    ({ uniqueBytes, inexactBecause }) => `${inexactBecause === undefined ? '' : '≥'}${sizeOf(uniqueBytes)}`,
+  number('UNIQUE', ({ uniqueBytes, inexactBecause }) =>
+    boundText(inexactBecause !== undefined, sizeOf(uniqueBytes)),
   ),
   onlyWide(
     number('SHARED', ({ sizeBytes, uniqueBytes }) =>
