@@ -85,7 +85,7 @@ function resultOf({ error, unknown, stopped, planned }: Outcome): NodePassReport
   return planned === 0 ? 'Idle' : 'Succeeded';
 }
 
-const maxOffenders = 10;
+const maxOffenders = 5;
 
 export const logBytesOf = ({ logs }: Pick<ContainerGcFacts, 'logs'>): number =>
   logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;

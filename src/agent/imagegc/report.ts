@@ -214,7 +214,7 @@ function heldImages({ selected }: ImageGcPlan, now: Date): HeldImages | undefine
 export const removedBy = (results: RemovalResults | undefined): ReadonlySet<string> =>
   new Set(results?.removed.map(({ target }) => target.id));
 
-const maxOffenders = 10;
+const maxOffenders = 5;
 const maxListed = 64;
 
 /** Sums up the images that are left after a pass. */

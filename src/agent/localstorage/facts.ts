@@ -1,4 +1,3 @@
-import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
 import type {
   EvictionRequest,
   EvictionSignal,
@@ -96,6 +95,4 @@ export interface StorageInventory {
   readonly warnings: readonly StorageWarning[];
   /** All requests, the most excessive first; only in mode Enforce. */
   readonly evictionRequests: readonly EvictionRequest[];
-  /** Largest first, at most ten: pods, or the volume with most of a pod's usage. */
-  readonly offenders: readonly NodeGCReportStatusLargestOffender[];
 }

@@ -140,7 +140,7 @@ export class LocalStorageManager {
     showUsage(own, shown);
     if (podMetrics !== undefined) showPods(podMetrics, shown);
     log.debug({ due: plan.evictions.length, warnings: warnings.length }, 'planned pass');
-    const decided = { governed, pods, usage, plan, warnings };
+    const decided = { governed, pods, plan, warnings };
     this.#warn(decided, raised);
     this.#request(decided);
     this.#report(outcomeOf(decided, error), usage === undefined ? undefined : inventoryOf(decided));

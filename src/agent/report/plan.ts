@@ -28,8 +28,8 @@ export function planReport(
   { conditions = [], usage, containers: reported }: NodeGCReportStatus = {},
   now: Date,
 ): NodeGCReportStatus {
-  const { images, containers, storage, runtime, imageDisk, orphans, leftovers } = facts;
-  const offenders = [images, containers, storage].flatMap((inventory) => inventory?.offenders ?? []);
+  const { images, containers, runtime, imageDisk, orphans, leftovers } = facts;
+  const offenders = [images, containers].flatMap((inventory) => inventory?.offenders ?? []);
   return fitStatus({
     reportTime: metaTime(now),
     agentVersion: facts.agentVersion,

@@ -45,6 +45,22 @@ interface ObservedUsage {
 /** `short`: while no disk is nearly full or will be, only the largest three of each list. `shortWithBudgets`: the same, but namespaces are listed as in a full one, because the controller adds up those that are listed. */
 export type ReportLists = 'full' | 'short' | 'shortWithBudgets';
 
+/** Full reports of as many nodes have some 90 MB in etcd. */
+const manyNodes = 2_000;
+
+/** `auto`: short while the policies govern many nodes, as their statuses say. */
+export function reportLists(
+  setting: 'auto' | 'full' | 'short',
+  known: {
+    readonly governedNodes: number;
+    readonly mayHaveBudgets: boolean;
+  },
+): ReportLists {
+  const isShort = setting === 'short' || (setting === 'auto' && known.governedNodes > manyNodes);
+  if (!isShort) return 'full';
+  return known.mayHaveBudgets ? 'shortWithBudgets' : 'short';
+}
+
 /** Entries of each list; the others are counted. The lists of a full one are as long as the CRD permits. */
 type Lengths = Readonly<Record<'pods' | 'namespaces' | 'workloads' | 'volumes' | 'images', number>>;
 

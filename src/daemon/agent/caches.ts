@@ -1,3 +1,4 @@
+import { readStatus } from '../../api/gen/gcpolicy.gen.ts';
 import type { StoragePod } from '../../api/local-storage.ts';
 import { governNode, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { PolicySet, type RankedPolicies } from '../../api/policy/policy-set.ts';
@@ -6,6 +7,7 @@ import type { Identified, NodeFacts, RawFacts } from '../../kube/cache/objects.t
 import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
 import { nodesResource, policiesResource } from '../../kube/cache/resources.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
+import { sum } from '../../runtime/sum.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 
 interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange' | 'pollMs'> {
@@ -75,6 +77,11 @@ export class AgentCaches {
   /** All policies; undefined while they cannot be listed. */
   policies(): RankedPolicies | undefined {
     return this.#policies.synced ? this.#policySet.ranked : undefined;
+  }
+
+  /** The nodes that policies govern, as their statuses last said: 0 before the controller has written one. */
+  governedNodes(): number {
+    return sum(this.#policySet.statuses.map(({ status }) => readStatus(status).nodes?.desired ?? 0));
   }
 
   /** The pods bound to the node; undefined while their watch does not work. */

@@ -68,8 +68,8 @@ export const agentOptions = () =>
           .addOption(
             choice(
               '--report-lists <LISTS>',
-              'How long the lists of the report are: full, or only the largest three of each list while no disk of the node is nearly full (short), for thousands of nodes.',
-              ['full', 'short'],
+              'How long the lists of the report are: full, or only the largest three of each list while no disk of the node is nearly full (short). auto: short while policies govern more than 2000 nodes.',
+              ['auto', 'full', 'short'],
             ),
           )
           .addOption(

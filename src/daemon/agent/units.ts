@@ -20,6 +20,7 @@ import { NodePressureManager } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import { UsageManager } from '../../agent/usage/manager.ts';
 import { usageMetrics } from '../../agent/usage/metrics.ts';
+import { reportLists } from '../../agent/usage/plan.ts';
 import { hasNamespaceBudgets, hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import type { ContainerdClient } from '../../containerd/client.ts';
 import { ImageMounts } from '../../cri/image-mounts.ts';
@@ -64,7 +65,10 @@ interface AgentContext {
     'read' | 'labelImage' | 'isReceiving' | 'measure' | 'deleteLease' | 'abort' | 'collect'
   >;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'trouble'>;
-  readonly caches: Pick<AgentCaches, 'governance' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'>;
+  readonly caches: Pick<
+    AgentCaches,
+    'governance' | 'governedNodes' | 'policies' | 'pods' | 'node' | 'lastNode' | 'all'
+  >;
   readonly rights: Pick<OwnRights, 'missing'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
@@ -267,8 +271,10 @@ function usageManager(context: Context, { containers, images, leftovers, freedBy
     lists: () => {
       const { config, caches } = context;
       const policies = caches.policies();
-      const mayHaveBudgets = policies === undefined || hasNamespaceBudgets(policies);
-      return config.reportLists === 'short' && mayHaveBudgets ? 'shortWithBudgets' : config.reportLists;
+      return reportLists(config.reportLists, {
+        governedNodes: caches.governedNodes(),
+        mayHaveBudgets: policies === undefined || hasNamespaceBudgets(policies),
+      });
     },
     images: () => images.inventory,
     containers: () => containers.inventory,

@@ -105,24 +105,6 @@ describe('measured usage', () => {
     expect(await lines()).toEqual([]);
   });
 
-  test('is reported by the largest pods, or the volume that has more than half of its pod', async () => {
-    const node = nodeOfThree();
-    await node.pass({ scratch: { total: 150, volumes: { tmp: 130 } }, logger });
-    expect(node.inventory?.offenders).toEqual([
-      {
-        ...{ kind: 'Pod', id: 'uid-logger', name: 'logger', namespace: 'web' },
-        ...{ bytes: 190 * mib, reason: 'UnderLimit' },
-      },
-      {
-        ...{ kind: 'Volume', id: 'uid-scratch', name: 'scratch/tmp', namespace: 'web' },
-        ...{ bytes: 130 * mib, reason: 'emptydirfs.limit' },
-      },
-    ]);
-    // A volume that is not measured is no offender.
-    await node.pass({ scratch: { total: 9 } });
-    expect(node.inventory?.offenders).toMatchObject([{ kind: 'Pod', name: 'scratch', bytes: 9 * mib }]);
-  });
-
   test('requests the most excessive first, then by UID', async () => {
     const node = new Node();
     const [pods, equal] = [['b', 'a', 'worst'], { volumes: { tmp: 130 } }];

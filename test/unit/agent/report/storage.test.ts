@@ -4,7 +4,7 @@ import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now, policy } from '../../../builders.ts';
 import { keptBy } from '../builders.ts';
 import { crossed, crossedOf, governedBy, pressurePolicy, reading } from '../nodepressure/builders.ts';
-import { evictionRequest, expectStorable, facts, offender, storageWarning } from './builders.ts';
+import { evictionRequest, expectStorable, facts, storageWarning } from './builders.ts';
 import type { PressureInventory } from '../../../../src/agent/nodepressure/facts.ts';
 import type { StorageInventory } from '../../../../src/agent/localstorage/facts.ts';
 
@@ -13,7 +13,6 @@ const nothing: StorageInventory = {
   policy: { uid, generation },
   warnings: [],
   evictionRequests: [],
-  offenders: [],
 };
 const planned = (storage: StorageInventory | undefined) => {
   const status = planReport(facts({ storage }), undefined, now);
@@ -74,12 +73,6 @@ test('more requests than can be listed are listed page by page, and each page is
   expect(listed[0]).toEqual(at(15).status.evictionRequests?.map(({ pod }) => pod.name));
   const given = { now: at(5).later, jitter: 0, isLast: false };
   expect(isWorthWriting(at(4).status, at(5).status, given)).toBe(true);
-});
-
-test('volumes are among the largest offenders', () => {
-  const [kind, id, name, namespace] = ['Volume', 'u', 'a/tmp', 'web'] as const;
-  const volume = offender({ kind, id, name, namespace, bytes: 9, reason: 'NoLimit' });
-  expect(planned({ ...nothing, offenders: [volume] }).largestOffenders).toEqual([volume]);
 });
 
 const governance = governedBy(pressurePolicy());

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { reportLists } from '../../../../src/agent/usage/plan.ts';
 import type { UsageDeps } from '../../../../src/agent/usage/manager.ts';
 import { container, emptyDir, storagePod, usage } from '../localstorage/builders.ts';
 import { disk, gib, images } from '../report/builders.ts';
@@ -61,3 +62,16 @@ test('short lists while no disk is nearly full: the largest three of each, and t
   expect(bytes[0]).toBeGreaterThan(25_000);
   expect(bytes[1]).toBeLessThan(4_500);
 });
+
+test.each([
+  ['auto', 2_000, false, 'full'],
+  ['auto', 2_001, false, 'short'],
+  ['auto', 2_001, true, 'shortWithBudgets'],
+  ['short', 0, false, 'short'],
+  ['full', 100_000, true, 'full'],
+] as const)(
+  '%s with %i governed nodes, budgets: %s → %s',
+  (setting, governedNodes, mayHaveBudgets, lists) => {
+    expect(reportLists(setting, { governedNodes, mayHaveBudgets })).toBe(lists);
+  },
+);

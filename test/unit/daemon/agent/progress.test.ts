@@ -46,6 +46,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
     runtimeWatch: { version: undefined, trouble: undefined },
     caches: {
       governance: () => ({ kind: 'keep', reason: 'NoPolicy', policy: undefined }),
+      governedNodes: () => 0,
       policies: () => [],
       pods: () => [],
       node: () => node('node-1'),
