@@ -15,6 +15,6 @@ if (major <= 24 && minor < (oldest[major] ?? Infinity)) {
   process.exit(1);
 }
 // Before the first use of the pool. A read of a file on a mount that hangs occupies a thread for ever: of each disk (3), of logs, orphaned
-// resources, snapshots, of the state file, of the token and CAs (5), of images of a node. The default is 4.
+// resources, snapshots, of the two state files, of the token and CAs (5), of images of a node. The default is 4.
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 await import('./dustpan.ts');

@@ -180,7 +180,7 @@ export class UsageManager {
     return noMarks;
   }
 
-  /** Writes the marks to the disk; also before the agent stops. A failure is reported as unknown. */
+  /** Writes the marks to the disk; also before the agent stops. Never rejects: a failure is reported as unknown. */
   async saveMarks(signal: AbortSignal): Promise<void> {
     if (this.#marks === undefined) return;
     this.#savedMs = this.#deps.clock.monotonicMs();
@@ -188,7 +188,6 @@ export class UsageManager {
       await this.#deps.marks.write(this.#marks, signal);
       this.#marksTrouble = undefined;
     } catch (err) {
-      signal.throwIfAborted();
       this.#marksTrouble = `high-water marks after a restart of the agent: ${errorLine(err)}`;
       this.#deps.log.warn({ err: errorLine(err) }, 'writing high-water marks failed');
     }

@@ -125,7 +125,7 @@ class Agent {
   }
 
   async run(): Promise<void> {
-    await this.#state.prepare();
+    await this.#state.prepare(this.#stop);
     const ready = this.#readiness();
     const servers = await startServers(this.#base, { live: this.#loops.heartbeats, ready });
     const [watching, writing] = [new AbortController(), new AbortController()];

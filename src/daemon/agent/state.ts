@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { marksFormat, type Marks } from '../../node/disk/marks-format.ts';
 import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
 import { agentState, type AgentState } from '../../node/disk/state-format.ts';
+import { within } from '../../node/disk/within.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+
+/** The servers of the agent start after it. */
+const prepareMs = 5_000;
 
 /** The state file in its directory; also the readiness check that it can be written. */
 export class StateDirectory implements Check {
@@ -30,10 +34,10 @@ export class StateDirectory implements Check {
   }
 
   /** Creates the directory. Never rejects: without it the agent works from memory. */
-  async prepare(): Promise<void> {
+  async prepare(signal: AbortSignal): Promise<void> {
+    const late = (): Error => new Error('no response: the disk hangs');
     try {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-      await access(this.#directory, constants.W_OK);
+      await within(this.#create(), { deadline: AbortSignal.timeout(prepareMs), late }, signal);
     } catch (cause) {
       const err = new Error('preparing the state directory', { cause });
       this.#trouble = errorLine(err);
@@ -43,6 +47,11 @@ export class StateDirectory implements Check {
         'state directory cannot be written, the history of images ends with this process',
       );
     }
+  }
+
+  async #create(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await access(this.#directory, constants.W_OK);
   }
 
   read(signal: AbortSignal): Promise<StateReading> {

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { StateDirectory } from '../../../src/daemon/agent/state.ts';
@@ -137,4 +139,61 @@ test('a link in place of the temporary file is not followed', async () => {
   await symlink(outside, `${path}.tmp`);
   await expect(new StateFile(path, agentState).write(state, never)).rejects.toThrow('(ELOOP)');
   expect(await readFile(outside, 'utf8')).toBe('untouched');
+});
+
+test('nothing waits for a write that hangs; when it ends, the newest state follows, and no other', async () => {
+  // A pipe without a reader holds the thread that opens it, as a disk that hangs does.
+  execFileSync('mkfifo', [`${path}.tmp`]);
+  const deadline = new AbortController();
+  const file = new StateFile(path, agentState, () => deadline.signal);
+  const late = expect(file.write(emptyState, never)).rejects.toThrow(`${path} (no response: the disk hangs)`);
+  deadline.abort();
+  await late;
+  for (const next of [{ ...emptyState, removed: state.removed }, state])
+    await expect(file.write(next, never)).rejects.toThrow('(an earlier write has not ended: the disk hangs)');
+  expect(await readdir(at())).toEqual(['state.json.tmp']);
+  createReadStream(`${path}.tmp`).resume();
+  await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toBe(whole);
+  await expect.poll(() => readdir(at())).toEqual(['state.json']);
+  const later = new StateFile(path, agentState);
+  expect(await later.read(never)).toEqual({ kind: 'read', state });
+});
+
+test('a state that was written before is written again after another one whose write hangs', async () => {
+  const deadline = new AbortController();
+  const file = new StateFile(path, agentState, () => deadline.signal);
+  await file.write(state, never);
+  execFileSync('mkfifo', [`${path}.tmp`]);
+  const late = expect(file.write(emptyState, never)).rejects.toThrow('no response');
+  deadline.abort();
+  await late;
+  await expect(file.write(state, never)).rejects.toThrow('earlier write');
+  const before = (await stat(path)).ino;
+  createReadStream(`${path}.tmp`).resume();
+  await expect.poll(async () => (await stat(path)).ino).not.toBe(before);
+  expect(await readFile(path, 'utf8')).toBe(whole);
+});
+
+test('a write follows one for which nobody waits any more', async () => {
+  const file = new StateFile(path, agentState);
+  execFileSync('mkfifo', [`${path}.tmp`]);
+  const stop = new AbortController();
+  const stopped = expect(file.write(emptyState, stop.signal)).rejects.toThrow('stopping');
+  stop.abort(new Error('stopping'));
+  await stopped;
+  const last = file.write(state, never);
+  createReadStream(`${path}.tmp`).resume();
+  await last;
+  expect(await readFile(path, 'utf8')).toBe(whole);
+});
+
+test('a file whose read hangs is as one that cannot be read', async () => {
+  execFileSync('mkfifo', [path]);
+  const deadline = new AbortController();
+  const reading = new StateFile(path, agentState, () => deadline.signal).read(never);
+  deadline.abort();
+  const reason = 'cannot be read (no response: the disk hangs)';
+  expect(await reading).toEqual({ kind: 'startOver', reason });
+  const end = createWriteStream(path);
+  await new Promise((resolve) => end.end(resolve));
 });
