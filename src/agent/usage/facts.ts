@@ -106,8 +106,8 @@ export interface VolumeUse {
   /** In percent of the limit. */
   readonly usedPercent: number | undefined;
   readonly inodesPercent: number | undefined;
-  /** The higher one; without a limit, in percent of the disk of the node. */
-  readonly fullPercent: number;
+  /** The higher one; without a limit, in percent of the disk of the node. undefined = the size of the disk is unknown. */
+  readonly fullPercent: number | undefined;
   readonly atMs: number | undefined;
 }
 
@@ -123,6 +123,6 @@ export interface MeasuredUsage {
   readonly places: ReadonlyMap<string, number> | undefined;
   /** The largest first. */
   readonly workloads: readonly WorkloadUse[];
-  /** The fullest first; undefined = unknown. */
+  /** The fullest first, then those of which it is unknown; undefined = unknown. */
   readonly volumes: readonly VolumeUse[] | undefined;
 }

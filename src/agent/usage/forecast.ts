@@ -11,8 +11,10 @@ import {
 } from './facts.ts';
 
 export const maxNamespaces = 64;
-/** Workloads, and volumes, whose growth is known. */
+/** Workloads whose growth is known. */
 const maxGrowing = 64;
+/** Volumes whose growth is known: more than the pods of a node of usual size have. */
+const maxGrowingVolumes = 256;
 
 export interface UsageHistory {
   /** Keyed by disk and what is measured, by namespace and class, by workload, or by volume. */
@@ -86,7 +88,9 @@ export function observeUsage(
     ...measured.workloads
       .slice(0, maxGrowing)
       .flatMap((one) => (one.isPartial ? [] : [[workloadKey(one), one.bytes] as const])),
-    ...(measured.volumes ?? []).slice(0, maxGrowing).map((one) => [volumeKey(one), one.usedBytes] as const),
+    ...(measured.volumes ?? [])
+      .slice(0, maxGrowingVolumes)
+      .map((one) => [volumeKey(one), one.usedBytes] as const),
   ];
   const trends = new Map([...before.trends].filter(([, { latest }]) => atMs - latest.atMs <= windowMs));
   for (const [key, bytes] of sizes) trends.set(key, observeTrend(before.trends.get(key), { atMs, bytes }));

@@ -202,18 +202,24 @@ function countOf(
 
 function listedVolumes({ volumes, at }: MeasuredUsage, history: UsageHistory, most: number) {
   // A claim may be nearly full, or be full soon, on a node whose disks are not.
-  const isUrgent = (one: VolumeUse): boolean =>
-    one.fullPercent >= nearlyFullPercent || volumeForecast(one, history).fullSeconds !== undefined;
+  const isFilling = (one: VolumeUse): boolean => volumeForecast(one, history).fullSeconds !== undefined;
+  const isUrgent = (one: VolumeUse): boolean => (one.fullPercent ?? 0) >= nearlyFullPercent || isFilling(one);
   const urgent = new Set(volumes?.filter(isUrgent).slice(0, lengths.full.volumes));
   const calm = volumes?.filter((one) => !urgent.has(one)).slice(0, Math.max(0, most - urgent.size));
   const listed = new Set([...urgent, ...(calm ?? [])]);
-  const [fullest, ...others] = volumes?.filter((one) => !listed.has(one)) ?? [];
+  const others = volumes?.filter((one) => !listed.has(one)) ?? [];
+  const percents = others.flatMap(({ fullPercent }) => fullPercent ?? []);
   return {
     volumes: volumes?.filter((one) => listed.has(one)).map((one) => volumeOf(one, history, at)),
-    otherVolumes: fullest && {
-      count: others.length + 1,
-      highestPercent: Math.ceil(fullest.fullPercent),
-    },
+    otherVolumes:
+      others.length === 0
+        ? undefined
+        : {
+            count: others.length,
+            highestPercent: percents.length === 0 ? undefined : Math.ceil(Math.max(...percents)),
+            unknownCount: others.length - percents.length || undefined,
+            fillingCount: others.filter(isFilling).length || undefined,
+          },
   };
 }
 

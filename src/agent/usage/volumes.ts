@@ -3,12 +3,12 @@ import type { UsageFacts, VolumeUse } from './facts.ts';
 
 type Facts = Pick<UsageFacts, 'kubelet' | 'pods' | 'nodeDisk'>;
 
-/** The volumes of the pods, the fullest first; undefined = they are unknown. */
+/** The volumes of the pods, the fullest first, then those of which it is unknown how full they are; undefined = they are unknown. */
 export function volumeUses({ kubelet, pods, nodeDisk }: Facts): readonly VolumeUse[] | undefined {
   if (kubelet === undefined || pods === undefined) return undefined;
   const claims = Map.groupBy(kubelet.claims, ({ namespace, name }) => `${namespace}/${name}`);
   return [...emptyDirsOf(pods, kubelet, nodeDisk), ...[...claims.values()].flatMap(claimOf)].toSorted(
-    (a, b) => b.fullPercent - a.fullPercent || b.usedBytes - a.usedBytes,
+    (a, b) => (b.fullPercent ?? -1) - (a.fullPercent ?? -1) || b.usedBytes - a.usedBytes,
   );
 }
 
@@ -36,7 +36,7 @@ const emptyDirsOf = (
           availableBytes: limit && Math.max(0, limit.bytes - usedBytes),
           usedPercent,
           inodesPercent: undefined,
-          fullPercent: usedPercent ?? percentOf(usedBytes, nodeDisk?.capacityBytes ?? Infinity),
+          fullPercent: usedPercent ?? (nodeDisk && percentOf(usedBytes, nodeDisk.capacityBytes)),
           atMs,
         },
       ];

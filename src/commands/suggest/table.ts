@@ -2,7 +2,7 @@ import { columns, longSpanText, paragraph, type Column } from '../../process/tab
 import { printable } from '../../runtime/text/printable.ts';
 import { quantityText } from '../../runtime/text/quantity.ts';
 import { compactQuantityText } from '../../runtime/text/size-text.ts';
-import { noteText } from '../top/table.ts';
+import { boundText, noteText } from '../top/table.ts';
 import { workloadText } from '../top/workloads.ts';
 import type { NoValues, Suggestion, SuggestedPart, SuggestView } from './suggestions.ts';
 
@@ -51,7 +51,7 @@ export const suggestLayout: readonly Column<Line>[] = [
 
 /** A lower bound, if a node that does not list the workload may have a higher one, or is unknown. */
 const highestText = ({ highestBytes, unlistedBytes, hasUnknownNodes }: Suggestion): string =>
-  `${hasUnknownNodes || unlistedBytes > highestBytes ? '≥' : ''}${compactQuantityText(highestBytes)}`;
+  boundText(hasUnknownNodes || unlistedBytes > highestBytes, compactQuantityText(highestBytes));
 
 const partText = ({ kind, name }: SuggestedPart): string => `${kind} ${name}`;
 

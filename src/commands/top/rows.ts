@@ -182,13 +182,22 @@ export function volumeRows(nodes: readonly TopNode[], { namespace }: Pick<Filter
   const groups = Map.groupBy(listed, ({ values: { kind, namespace: of, pod, name } }) =>
     [kind, of, kind === 'pvc' ? '' : pod, name].join('/'),
   );
+  const incomplete = nodes
+    .filter(({ usage }) => usage?.volumes === undefined || usage.otherVolumes !== undefined)
+    .map(({ name }) => name);
   return [...groups.values()].flatMap((all) => {
     const current = all.some(({ values }) => !values.stale) ? all.filter(({ values }) => !values.stale) : all;
     const newestFirst = current.toSorted((a, b) => ageOf(a.values) - ageOf(b.values));
     const nodesOf = newestFirst.map(({ on }) => on.node);
     const pods = sum(current.map(({ on }) => on.pods));
-    /** The node of the values is the first. */
-    return newestFirst.slice(0, 1).map(({ values }) => ({ ...values, pods, nodes: nodesOf }));
+    return newestFirst.slice(0, 1).map(({ values }) => ({
+      ...values,
+      pods,
+      /** That of the values first. */
+      nodes: nodesOf,
+      /** Whether more pods may mount the claim: on a node that lists no volumes, or not all. */
+      lowerBound: values.kind === 'pvc' && incomplete.some((name) => all.every(({ on }) => on.node !== name)),
+    }));
   });
 }
 

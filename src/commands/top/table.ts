@@ -103,36 +103,6 @@ function forecastText(
     : `${node} (${age}): ${growthBytesPerHour === undefined ? 'nothing grows, or the growth is not known yet' : 'no disk is full within a week'}.`;
 }
 
-/** For `-o name`: the arguments by which kubectl, and for images `dustpan why`, name each row. Not of names that no object can have: a shell may read them as options. */
-export const nameLines = (view: TopView): readonly string[] =>
-  namesOf(view).filter((line) => plainName.test(line));
-
-const plainName = /^[a-z][a-z.]*\/[A-Za-z0-9][A-Za-z0-9:._@/-]*( (-n |--node=)[a-z0-9][a-z0-9.-]*)?$/;
-
-function namesOf(view: TopView): readonly string[] {
-  switch (view.kind) {
-    case 'TopDisk':
-      return [];
-    case 'TopNodes':
-      return view.items.map(({ name }) => `node/${name}`);
-    case 'TopNamespaces':
-      return view.items.map(({ name }) => `namespace/${name}`);
-    case 'TopWorkloads':
-      return view.items.flatMap((row) =>
-        row.kind === 'StaticPod' ? [] : [`${workloadText(row)} -n ${row.namespace}`],
-      );
-    case 'TopPods':
-      return view.items.map(({ name, namespace }) => `pod/${name} -n ${namespace}`);
-    case 'TopVolumes':
-      return view.items.map(
-        ({ kind, name, pod, namespace }) =>
-          `${kind === 'pvc' ? `persistentvolumeclaim/${name}` : `pod/${pod}`} -n ${namespace}`,
-      );
-    case 'TopImages':
-      return view.items.flatMap(({ id, nodes }) => nodes.map(({ node }) => `image/${id} --node=${node}`));
-  }
-}
-
 export function tableOf(view: TopView, screen: TopScreen): Table {
   if (view.items.length === 0) return { lines: [emptyLine(view.kind, screen)], bytes: [] };
   const bytesOf = ({ bytes }: { readonly bytes?: number | undefined }): number | undefined => bytes;
@@ -201,12 +171,7 @@ function restLines(view: TopView): readonly string[] {
     const others = `${and}${counted(view.rest.count, 'workload')} of all namespaces, counted on each node`;
     return [`${others}: no pod has used more than ${compactQuantityText(view.rest.highestBytes)}`];
   }
-  if (view.kind === 'TopVolumes') {
-    const others = `${counted(view.rest.count, 'volume')} of all namespaces, counted on each node`;
-    return [
-      `and ${others}: none is fuller than ${view.rest.highestPercent}% of its limit; without one, of the disk`,
-    ];
-  }
+  if (view.kind === 'TopVolumes') return [otherVolumesText(view)];
   const { count, bytes } = view.rest;
   if (count === undefined)
     return ['and perhaps more: on some of these nodes the namespace is not among the largest'];
@@ -215,6 +180,20 @@ function restLines(view: TopView): readonly string[] {
   const what = { TopNamespaces: 'namespace', TopPods: 'pod', TopImages: 'image' }[view.kind];
   const how = view.kind === 'TopPods' ? '' : ', counted on each node';
   return [`and ${counted(count, `smaller ${what}`)}${how}: ${compactQuantityText(bytes)}`];
+}
+
+function otherVolumesText({ items, rest }: TopView & { readonly kind: 'TopVolumes' }): string {
+  const { count, highestPercent, unknownCount, fillingCount } = rest;
+  const and = items.length === 0 ? '' : 'and ';
+  const none = unknownCount === 0 ? 'none' : 'none of the others';
+  const parts = [
+    unknownCount === 0 ? '' : `the percentage of ${unknownCount} is unknown`,
+    highestPercent === undefined
+      ? ''
+      : `${none} is fuller than ${highestPercent}% of its limit, or of the disk without one`,
+    fillingCount === 0 ? '' : `${fillingCount} will be full within a week`,
+  ].filter((part) => part !== '');
+  return `${and}${counted(count, 'volume')} of all namespaces, counted on each node: ${parts.join('; ')}`;
 }
 
 const unknown = '-';
@@ -415,11 +394,11 @@ const podLayout = (screen: TopScreen): readonly TopColumn<PodRow>[] => [
 function volumeLayout(screen: TopScreen): readonly TopColumn<VolumeRow>[] {
   const { now, width = Infinity, isWide } = screen;
   const unlessNarrow = (text: string): string => (isWide || width >= wideEnough ? text : '');
-  const podText = ({ pod, pods }: VolumeRow): string => (pods > 1 ? `${pod} +${pods - 1}` : pod);
+  const atLeast = ({ lowerBound }: VolumeRow, count: number): string => boundText(lowerBound, String(count));
   return [
     { title: 'NAMESPACE', text: ({ namespace }) => namespace, max: 63 },
     // A short one leaves space for the volume.
-    { title: 'POD', text: (row) => shortened(podText(row), isWide ? Infinity : Math.round(width / 5)) },
+    { title: 'POD', text: ({ pod }) => shortened(pod, isWide ? Infinity : Math.round(width / 5)) },
     { title: 'VOLUME', text: ({ name }) => name, max: 253 },
     { title: 'KIND', text: ({ kind }) => unlessNarrow(kind) },
     number('BYTES', ({ usedBytes }) => sizeOf(usedBytes)),
@@ -429,6 +408,8 @@ function volumeLayout(screen: TopScreen): readonly TopColumn<VolumeRow>[] {
     number('INODES', ({ inodesPercent }) => percentText(inodesPercent)),
     number('GROWTH', ({ growthBytesPerHour }) => unlessNarrow(rateOf(growthBytesPerHour))),
     number('FULL IN', (row) => untilText(row.fullTime, row, now)),
+    number('PODS', (row) => unlessNarrow(atLeast(row, row.pods))),
+    onlyWide(number('NODES', (row) => atLeast(row, row.nodes.length))),
     onlyWide({ title: 'ON', text: ({ nodes }) => firstOf(nodes, 3) }),
     number('AGE', (row) => agedText(row, now)),
   ];

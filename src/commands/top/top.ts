@@ -12,7 +12,8 @@ import { noNamespace } from '../../evaluation/plan/filter.ts';
 import { showLive } from '../cli/live.ts';
 import type { TopConfig, TopKind, TopQuestion } from './command.ts';
 import { fastest, largest, type TopFacts } from './rows.ts';
-import { nameLines, tableOf, topTable } from './table.ts';
+import { nameLines } from './names.ts';
+import { tableOf, topTable } from './table.ts';
 import { topView } from './view.ts';
 
 /** Shows the usage once, or after each change until SIGINT; resolves with the exit code. */

@@ -44,8 +44,7 @@ type TopRows =
   | {
       readonly kind: 'TopVolumes';
       readonly items: readonly VolumeRow[];
-      /** Those that are less full, of all namespaces; a claim counts once for each node. */
-      readonly rest: { readonly count: number; readonly highestPercent: number };
+      readonly rest: OtherVolumes;
     }
   | { readonly kind: 'TopImages'; readonly items: readonly ImageRow[]; readonly rest: Rest };
 
@@ -55,6 +54,17 @@ interface Rest {
   readonly count: number | undefined;
   /** Absent if unknown. */
   readonly bytes: number | undefined;
+}
+
+/** The volumes that reports have no room for, of all namespaces; a claim counts once for each node. */
+interface OtherVolumes {
+  readonly count: number;
+  /** Of those whose percentage is known; absent if none is. */
+  readonly highestPercent: number | undefined;
+  /** Those of which it is unknown how full they are. */
+  readonly unknownCount: number;
+  /** Those known to be full within a week. */
+  readonly fillingCount: number;
 }
 
 /** Of all nodes in question, then of each one. */
@@ -137,9 +147,12 @@ function rowsOf(nodes: readonly TopNode[], facts: TopFacts, question: TopQuestio
     }
     case 'volumes': {
       const others = usages.flatMap(({ otherVolumes }) => otherVolumes ?? []);
+      const percents = others.flatMap(({ highestPercent }) => highestPercent ?? []);
       const rest = {
         count: sum(others.map(({ count = 0 }) => count)),
-        highestPercent: Math.max(0, ...others.map(({ highestPercent = 0 }) => highestPercent)),
+        highestPercent: percents.length === 0 ? undefined : Math.max(...percents),
+        unknownCount: sum(others.map(({ unknownCount = 0 }) => unknownCount)),
+        fillingCount: sum(others.map(({ fillingCount = 0 }) => fillingCount)),
       };
       const items = sortedBy(volumeRows(nodes, facts), sortValues.volumes, sortBy);
       return { kind: 'TopVolumes', items, rest };

@@ -97,6 +97,21 @@ describe('volumes', () => {
     expect(volumes).toMatchObject([{ name: 'v0', usedBytes: gib }]);
   });
 
+  test('of those that are not listed, how full is unknown for emptyDirs without a limit where the size of the disk is', async () => {
+    const pod = db(...Array.from({ length: 30 }, (_, i) => (i < 5 ? '10Gi' : '')));
+    const sizes = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`v${i}`, 1024 + i]));
+    const of = (lists: 'full' | 'short', disk = {}) =>
+      node({ lists: () => lists, pods: () => [pod], ...disk, ...measured(sizes) }).measure();
+    const noDisk = { nodeDisk: () => Promise.reject(new Error('no answer')) };
+    const full = await of('full', noDisk);
+    expect(full.volumes?.slice(0, 6).map(({ name }) => name)).toEqual(['v4', 'v3', 'v2', 'v1', 'v0', 'v29']);
+    expect(full.otherVolumes).toEqual({ count: 10, unknownCount: 10 });
+    expect((await of('short', noDisk)).otherVolumes).toEqual({
+      ...{ count: 27, highestPercent: 11, unknownCount: 25 },
+    });
+    expect((await of('full')).otherVolumes).toEqual({ count: 10, highestPercent: 2 });
+  });
+
   test('the 20 fullest are listed, and of the others how full they are', async () => {
     const claims = Array.from({ length: 30 }, (_, i) => claim(`c${i}`, i));
     const { volumes, otherVolumes } = await node({ pods: () => [], ...measured({}, claims) }).measure();
@@ -188,6 +203,21 @@ describe('when a volume is full', () => {
     const { volumes, otherVolumes } = await during(minutes, (minute) => (usedBytes = minute * 16 * mib));
     expect(volumes?.map(({ name }) => name)).toEqual(['c40', 'c30', 'growing']);
     expect(otherVolumes).toEqual({ count: 2, highestPercent: 25 });
+  });
+
+  test('those that are full within a week and find no room are counted', async () => {
+    let usedBytes = 0;
+    const { during } = node({
+      pods: () => [],
+      kubelet: () => {
+        const growing = { usedBytes, availableBytes: 95 * gib - usedBytes };
+        const claims = Array.from({ length: 100 }, (_, i) => claim(`c${i}`, 0, i < 97 ? growing : {}));
+        return Promise.resolve(usage({}, { claims }));
+      },
+    });
+    const { volumes, otherVolumes } = await during(minutes, (minute) => (usedBytes = minute * 16 * mib));
+    expect(volumes).toHaveLength(20);
+    expect(otherVolumes).toEqual({ count: 80, highestPercent: 6, fillingCount: 77 });
   });
 
   test('not known where nothing grows', async () => {

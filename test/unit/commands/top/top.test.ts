@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatusUsage } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { TopKind, TopQuestion } from '../../../../src/commands/top/command.ts';
 import type { TopFacts } from '../../../../src/commands/top/rows.ts';
-import { nameLines, topTable } from '../../../../src/commands/top/table.ts';
+import { nameLines } from '../../../../src/commands/top/names.ts';
+import { topTable } from '../../../../src/commands/top/table.ts';
 import { topView, type TopView } from '../../../../src/commands/top/view.ts';
 
 type FileSystem = NonNullable<NodeGCReportStatusUsage['fileSystems']>[number];

@@ -4,7 +4,8 @@ import type {
   NodeGCReportStatusUsageVolume,
 } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { TopFacts } from '../../../../src/commands/top/rows.ts';
-import { nameLines, topTable } from '../../../../src/commands/top/table.ts';
+import { nameLines } from '../../../../src/commands/top/names.ts';
+import { topTable } from '../../../../src/commands/top/table.ts';
 import { topView, type TopView } from '../../../../src/commands/top/view.ts';
 import { factsOf, gib, marked, now } from './marked-nodes.ts';
 
@@ -70,6 +71,16 @@ describe('rows', () => {
     expect(items).toMatchObject([{ stale: false, nodes: ['node-2'], pods: 1, usedBytes: 2 * gib }]);
   });
 
+  test.each([
+    ['lists no volumes', on('node-2', undefined), true],
+    ['does not list all', on('node-2', [], { otherVolumes: { count: 1 } }), true],
+    ['lists all', on('node-2', []), false],
+    ['lists it, but not all others', on('node-2', [claim('data', 1)], { otherVolumes: { count: 1 } }), false],
+  ])('more pods may mount a claim where another node %s, but not an emptyDir', (_, other, expected) => {
+    const { items } = viewOf(factsOf([on('node-1', [claim('data', 2), emptyDir('web', 1)]), other]), 'name');
+    expect(items.map(({ lowerBound }) => lowerBound)).toEqual([expected, false]);
+  });
+
   test('emptyDirs of two pods are two, and so are claims of one name in two namespaces', () => {
     const volumes = [
       ...[emptyDir('a', 1), emptyDir('b', 1), emptyDir('data-0', 1, { name: 'data' })],
@@ -126,6 +137,10 @@ describe('the table', () => {
         Object.entries(screens).map(([name, screen]) => [name, topTable(viewOf(cluster), screen)]),
       ),
       'top volumes, none is listed': topTable(viewOf(factsOf([on('node-1', [])])), piped),
+      'top volumes, others are unknown, or full within a week': [
+        { count: 7, highestPercent: 12, unknownCount: 2, fillingCount: 1 },
+        { count: 2, unknownCount: 2 },
+      ].flatMap((otherVolumes) => topTable(viewOf(factsOf([on('node-1', [], { otherVolumes })])), piped)),
       'top volumes --sort-by=name -o name': nameLines(viewOf(cluster, 'name')),
     };
     const texts = Object.entries(tables).map(([name, lines]) => `# ${name}\n\n${lines.join('\n')}\n`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TopFacts } from '../../../../src/commands/top/rows.ts';
-import { nameLines, topTable } from '../../../../src/commands/top/table.ts';
+import { nameLines } from '../../../../src/commands/top/names.ts';
+import { topTable } from '../../../../src/commands/top/table.ts';
 import { topView, type TopView } from '../../../../src/commands/top/view.ts';
 import { factsOf, gib, marked, mib, now, part, workload } from './marked-nodes.ts';
 
