@@ -1,5 +1,5 @@
 {{/*
-What each platform sets, a line each; README.md has the sources. Values that are not empty replace it.
+What each platform sets, a line each; ADR 0119 has the sources. Values that are not empty replace it.
   runtime      agent.runtime
   kubelet      agent.hostPaths.kubelet, without it /var/lib/kubelet
   seLinuxType  the type in agent.seLinuxOptions
