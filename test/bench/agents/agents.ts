@@ -35,14 +35,15 @@ async function simulate(number: number): Promise<void> {
   const running = caches.run(stop.signal);
   const reports = new NodeReports(transport);
   await between(2_000, 62_000);
-  for (let node = caches.node(); ; node = caches.node()) {
-    if (node === undefined) {
-      await between(1_000, 2_000);
-      continue;
-    }
-    await reports.write(node, shortReport(number, new Date()), stop.signal);
-    // The pause of `isWorthWriting` when nothing has changed.
-    await between(300_000, 360_000);
+  const isWritten = async (): Promise<boolean> => {
+    const node = caches.node();
+    if (node === undefined) return false;
+    return (await reports.write(node, shortReport(number, new Date()), stop.signal)) === 'written';
+  };
+  while (!stop.signal.aborted) {
+    // With a pause as `isWorthWriting` makes when nothing has changed, or as after a failed pass.
+    if (await isWritten().catch(() => false)) await between(300_000, 360_000);
+    else await between(5_000, 10_000);
   }
   await running;
 }
