@@ -1,12 +1,17 @@
 import { expect } from 'vitest';
 import type { SandboxOptions } from '../sandbox/server.ts';
 
-/** A user `dustpan` who may do everything but this. */
-export const everythingBut = (verb: string, resource: string): SandboxOptions => ({
+/** A user `dustpan` who may do everything but this, while it is missing. */
+export const everythingBut = (
+  verb: string,
+  resource: string,
+  isMissing: () => boolean = () => true,
+): SandboxOptions => ({
   users: [
     {
       ...{ name: 'dustpan', token: 'dustpan-token' },
-      allow: (asked) => !(asked.isResource && asked.verb === verb && asked.resource === resource),
+      allow: (asked) =>
+        !(asked.isResource && asked.verb === verb && asked.resource === resource && isMissing()),
     },
   ],
 });

@@ -7,10 +7,10 @@ import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { agentRights } from '../../api/policy/needs.ts';
 import { isUninstalled } from '../../kube/actions/live-reads.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
+import { RightsReviews } from '../../kube/auth/rights-reviews.ts';
 import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { loop } from '../../runtime/scheduling/loop.ts';
-import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import { createLogger } from '../../runtime/logging/winston-logger.ts';
 import { AgentCaches } from './caches.ts';
@@ -22,7 +22,6 @@ import { StateDirectory } from './state.ts';
 import { buildAgentUnits } from './units.ts';
 import { connect } from '../../process/connect.ts';
 import { exitCode } from '../../process/exit.ts';
-import { checkAccess } from '../preflight.ts';
 import { eventRecorder, startServers, type Daemon } from '../servers.ts';
 import { stopSignal } from '../../process/system.ts';
 import { revision, version } from '../../runtime/version.ts';
@@ -33,46 +32,24 @@ export async function runAgent(config: AgentConfig): Promise<number> {
   const stop = stopSignal((signal) => log.info({ signal }, 'stopping agent'));
   const registry = new Registry();
   const metrics = agentMetrics(registry);
-  const refusals = new Refusals();
+  const reviews = new RightsReviews({ clock, soonMs: rightsPeriodMs });
   const cluster = await connect(config, (call) => {
     metrics.call(call);
-    if (call.code === '403') refusals.note();
+    if (call.code === '403') reviews.noteRefusal();
   });
   log.info(
     { version, revision, cluster: cluster.connection.source, node: config.nodeName },
     'starting agent',
   );
-  await checkAccess({ transport: cluster.transport, needed: neededOn(config.nodeName), log }, stop);
-  if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log, refusals }, stop).run();
+  await new Agent({ config, cluster, registry, metrics, log, reviews }, stop).run();
   cluster.close();
   log.info({}, 'stopped agent');
   return exitCode.ok;
 }
 
-type Base = Daemon<AgentConfig, AgentMetrics> & { readonly refusals: Refusals };
-
-/** Whether the API server has refused a request for a missing right since the last review. */
-class Refusals {
-  readonly wake = new Wake();
-  isNew = false;
-
-  note(): void {
-    this.isNew = true;
-    this.wake.trigger();
-  }
-}
+type Base = Daemon<AgentConfig, AgentMetrics> & { readonly reviews: RightsReviews };
 
 const rightsPeriodMs = 60_000;
-
-/** The lists that the agent of this node cannot work without. */
-function neededOn(nodeName: string) {
-  // Only the permission matters: version 0 is served from the API server's memory, and hardly any pod has the name of its node.
-  const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
-  return [
-    { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
-    { path: '/api/v1/pods', query: ofNode(`spec.nodeName=${nodeName},metadata.name=${nodeName}`) },
-  ];
-}
 
 /** Parts of the 5 s that a stop may take: removals that have begun, then their report (Events have 3 s meanwhile). */
 const lastRemovalsMs = 1_500;
@@ -146,14 +123,12 @@ class Agent {
 
   /** After a refusal, and then each minute until none is missing: thousands of agents must not ask without a cause. */
   #reviewRights(signal: AbortSignal): Promise<void> {
-    const { refusals, log } = this.#base;
-    const review = (pass: AbortSignal): Promise<void> => {
-      refusals.isNew = false;
-      return this.#rights.review(agentRights, pass);
-    };
-    const isSkipped = (): boolean => !refusals.isNew && this.#rights.missing.length === 0;
+    const { reviews, log } = this.#base;
+    const review = (pass: AbortSignal): Promise<void> =>
+      reviews.run(() => this.#rights.review(agentRights, pass));
+    const isSkipped = (): boolean => !reviews.isDue;
     const options = { name: 'rights', intervalMs: rightsPeriodMs, quietRepeats: true, isSkipped };
-    return loop(review, { ...options, clock, log, wake: refusals.wake }, signal);
+    return loop(review, { ...options, clock, log, wake: reviews.wake }, signal);
   }
 
   #readiness(): readonly Check[] {

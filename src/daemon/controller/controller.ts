@@ -4,10 +4,13 @@ import { Registry } from 'prom-client';
 import { controllerRights, leaseRight } from '../../api/policy/needs.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
+import { RightsReviews } from '../../kube/auth/rights-reviews.ts';
+import { policiesPath } from '../../kube/cache/resources.ts';
 import type { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { ClusterLeader, clusterLease } from '../../kube/lease/cluster-leader.ts';
 import { LeaseElector } from '../../kube/lease/lease.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
+import { ApiError, isThrottled, type KubeTransport } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -21,13 +24,9 @@ import { connect } from '../../process/connect.ts';
 import { controllerMetrics, type ControllerMetrics } from './metrics.ts';
 import { buildUnits, type Units } from './units.ts';
 import { exitCode } from '../../process/exit.ts';
-import { checkAccess, isServerAway } from '../preflight.ts';
 import { eventRecorder, startServers, type Daemon } from '../servers.ts';
 import { stopSignal } from '../../process/system.ts';
 import { revision, version } from '../../runtime/version.ts';
-
-/** The lists that the controller cannot work without. */
-const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/${name}` }));
 
 /** Runs the controller. Resolves with the exit code: 0 after SIGTERM, 1 when another controller took the lease. */
 export async function runController(config: ControllerConfig): Promise<number> {
@@ -49,15 +48,15 @@ async function runOnce(
 ): Promise<'released' | 'lost' | 'away'> {
   const registry = new Registry();
   const metrics = controllerMetrics(registry, config.leaderElection.name);
-  const cluster = await connect(config, metrics.call);
+  const reviews = new RightsReviews({ clock, soonMs: rightsPeriodMs, restMs: rightsRestMs });
+  const cluster = await connect(config, (call) => {
+    metrics.call(call);
+    if (call.code === '403') reviews.noteRefusal();
+  });
   log.info({ version, revision, cluster: cluster.connection.source }, 'starting controller');
-  const { transport } = cluster;
   try {
-    await checkAccess({ transport, needed, log }, stop);
-    const ended = stop.aborted
-      ? ('released' as const)
-      : await new Controller({ config, cluster, registry, metrics, log }).run(stop);
-    const outcome = ended === 'lost' && (await isServerAway(transport, stop)) ? 'away' : ended;
+    const ended = await new Controller({ config, cluster, registry, metrics, log, reviews }).run(stop);
+    const outcome = ended === 'lost' && (await isServerAway(cluster.transport, stop)) ? 'away' : ended;
     log.info({ outcome }, 'stopped controller');
     return outcome;
   } finally {
@@ -65,7 +64,25 @@ async function runOnce(
   }
 }
 
-type Base = Daemon<ControllerConfig, ControllerMetrics>;
+/** A server that does not answer at once is waited for. */
+const probeMs = 5_000;
+
+/** Whether the API server does not answer, or does not serve this process. */
+async function isServerAway(transport: KubeTransport, signal: AbortSignal): Promise<boolean> {
+  const query = { limit: '1' };
+  try {
+    await transport.send(
+      { method: 'GET', path: policiesPath, query, timeoutMs: probeMs, retries: 0 },
+      signal,
+    );
+    return false;
+  } catch (err) {
+    if (signal.aborted) return false;
+    return !(err instanceof ApiError) || isThrottled(err) || err.status >= 500;
+  }
+}
+
+type Base = Daemon<ControllerConfig, ControllerMetrics> & { readonly reviews: RightsReviews };
 
 /** A pass that takes longer than this many periods counts as hung. */
 const livePeriods = 3;
@@ -79,6 +96,8 @@ const budgetsPeriodMs = 30_000;
 /** Six lists of workloads, of which a large cluster has many. */
 const wantedImagesPeriodMs = 5 * 60_000;
 const rightsPeriodMs = 30_000;
+/** A watch goes on for minutes after its right was taken away. */
+const rightsRestMs = 5 * 60_000;
 const lastStatusMs = 3_000;
 
 /** Runs the loops while this process holds the lease, the caches and the reviews of rights all the time. */
@@ -89,7 +108,6 @@ class Controller {
     podgc: new Wake(),
     eviction: new Wake(),
     budgets: new Wake(),
-    rights: new Wake(),
     wanted: new Wake(),
   };
   readonly #recorder: EventRecorder;
@@ -153,8 +171,8 @@ class Controller {
   }
 
   #makeCaches(): Caches {
-    const { cluster, metrics, log } = this.#base;
-    const { podgc, eviction, budgets, rights, wanted } = this.#wakes;
+    const { cluster, metrics, log, reviews } = this.#base;
+    const { podgc, eviction, budgets, wanted } = this.#wakes;
     return controllerCaches({
       transport: cluster.transport,
       clock,
@@ -168,22 +186,26 @@ class Controller {
       },
       onPolicy: ({ type, name }) => {
         log.info({ policy: name, change: type }, 'policies changed');
-        for (const wake of [podgc, budgets, rights, wanted]) wake.trigger();
+        for (const wake of [podgc, budgets, wanted]) wake.trigger();
+        reviews.request();
       },
       onReports: () => budgets.trigger(),
       onEvictionRequests: () => eviction.trigger(),
     });
   }
 
-  /** Reviews the rights of this process every 30 s, as a watch goes on for minutes after its right was taken away, and after a change of a policy. */
+  /** Reviews the rights of this process at the start, after a change of a policy and after a refusal, then every 30 s until none is missing, else every 5 minutes. */
   #reviewRights(signal: AbortSignal): Promise<void> {
     const { enabled, namespace, name } = this.#base.config.leaderElection;
     const lease = enabled ? [leaseRight({ namespace, name }), leaseRight(clusterLease)] : [];
+    const { reviews } = this.#base;
     const review = async (pass: AbortSignal): Promise<void> => {
-      await this.#rights.review([...controllerRights(this.#policySet.ranked), ...lease], pass);
+      await reviews.run(() =>
+        this.#rights.review([...controllerRights(this.#policySet.ranked), ...lease], pass),
+      );
       this.#units.statusWake.trigger();
     };
-    const options = { wake: this.#wakes.rights, quietRepeats: true };
+    const options = { wake: reviews.wake, quietRepeats: true, isSkipped: () => !reviews.isDue };
     return this.#loop('rights', rightsPeriodMs, review, options)(signal);
   }
 
@@ -216,7 +238,7 @@ class Controller {
     name: string,
     intervalMs: number,
     task: Task,
-    options: Pick<LoopOptions, 'wake' | 'heartbeat' | 'quietRepeats'>,
+    options: Pick<LoopOptions, 'wake' | 'heartbeat' | 'quietRepeats' | 'isSkipped'>,
   ): (signal: AbortSignal) => Promise<void> {
     const { metrics, log } = this.#base;
     const onResult = metrics.pass(name, intervalMs);

@@ -40,22 +40,28 @@ export class OwnRights implements Check {
     return needed.length === 0 ? undefined : `missing: ${needed.map(rightText).join(', ')}`;
   }
 
-  /** Reviews each right. Rejects if the API server does not decide; then all rights count as before. */
-  async review(rights: readonly Right[], signal: AbortSignal): Promise<void> {
+  /**
+   * Reviews each right. Resolves with whether each was decided, and none is missing. Rejects if the API server does not respond; then all rights count
+   * as before.
+   */
+  async review(rights: readonly Right[], signal: AbortSignal): Promise<boolean> {
     const { log, onChange } = this.#deps;
     const before = this.#missing.map(rightText);
     const missing: Right[] = [];
+    let isSettled = true;
     for (const right of rights) {
       const decided = await isAllowed(this.#deps.transport, right, signal);
       if (decided !== undefined) this.#known.add(rightText(right));
+      isSettled &&= decided === true;
       if (!(decided ?? !before.includes(rightText(right)))) missing.push(right);
     }
     this.#missing = missing;
     const texts = missing.map(rightText);
-    if (texts.join() === before.join()) return;
+    if (texts.join() === before.join()) return isSettled;
     if (texts.length > 0) log.warn({ missing: texts }, 'rights are missing');
     else log.info({}, 'no right is missing any more');
     onChange?.(missing);
+    return isSettled;
   }
 }
 

@@ -9,7 +9,7 @@ import { MalformedError } from '../codec/frames.ts';
 import { errorOf } from '../http/response-error.ts';
 import { readList, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
-import { ApiError, isExpired, isThrottled } from '../http/transport.ts';
+import { ApiError, isDenied, isExpired, isForbidden, isThrottled } from '../http/transport.ts';
 import { staleAfterMs, type Cache, type StaleCache } from './staleness.ts';
 
 /** A local copy of one resource, kept current by list and watch, or by lists alone. */
@@ -276,10 +276,10 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
 
   /** Warns once for each new cause, as every attempt fails again. */
   #fail(err: unknown, remedy: Remedy): void {
-    const cause = errorLine(err);
-    const fields = { resource: this.resource, err };
+    const cause = failureLine(err);
+    const fields = { resource: this.resource, err: isDenied(err) ? cause : err };
     if (cause === this.#lastError) this.#log.debug(fields, 'still failing');
-    else if (remedy === 'missing') this.#log.warn(fields, 'kind is not installed');
+    else if (remedy === 'missing') this.#log.warn(fields, 'kind is not installed, waiting for it');
     else this.#log.warn(fields, 'list or watch failed');
     this.#deps.metrics?.failed(this.resource);
     this.#lastError = cause;
@@ -303,6 +303,15 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     this.#view = new View<T>();
     this.#deps.onChange?.();
   }
+}
+
+/** Says what to mend if the server has refused the request. */
+function failureLine(err: unknown): string {
+  const line = errorLine(err);
+  if (!isDenied(err)) return line;
+  return isForbidden(err)
+    ? `${line}; grant it to this user or service account`
+    : `the API server does not accept the credentials: ${line}`;
 }
 
 /**

@@ -46,6 +46,9 @@ test('the agent opens no watch but that of its pods, and follows a changed polic
   expect(managed).toContain('f:status');
   // The status is one field, and not a hundred.
   expect(managed.length).toBeLessThan(1_000);
+  const reads = (await cluster.audit({ user: agentUser.name })).map(({ requestURI }) => requestURI);
+  // No request only checks a right.
+  expect(reads.filter((uri) => uri.includes('limit=1'))).toEqual([]);
   const { requested, forbidden } = await agentRequests(cluster);
   expect(requested.filter((name) => name.startsWith('watch '))).toEqual(['watch pods']);
   expect(forbidden).toEqual([]);

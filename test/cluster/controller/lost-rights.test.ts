@@ -56,6 +56,14 @@ async function grant(isMissing: (resource: string) => boolean): Promise<void> {
   ]);
 }
 
+let hours = 1;
+
+async function changePolicy(): Promise<void> {
+  hours += 1;
+  const patch = JSON.stringify({ spec: { pods: { terminated: { ttlAfterFinished: `${hours}h` } } } });
+  await kubectl(cluster, ['patch', 'gcpolicies', '--all', '--type=merge', `--patch=${patch}`]);
+}
+
 const works = async (): Promise<void> => {
   await waitUntil('the policy is Ready', async () => (await condition('Ready')) === 'True AsPlanned');
   await controller.ready();
@@ -71,6 +79,8 @@ test.each([
     await works();
     await grant((resource) => resource === lost);
     const takenAt = Date.now();
+    // The watch goes on, so that no request is refused: a changed policy is reviewed before the five minutes have passed.
+    await changePolicy();
     const right = `verb="list",resource="${lost}"`;
     await waitUntil(
       'the policy shows it',

@@ -19,12 +19,30 @@ sequential('bad usage is one line and exit code 2; the downward API names the no
 });
 
 test.for(['pods', 'nodes', 'gcpolicies'])(
-  'without the right to list %s: exit 1, one line that names both',
+  'without the right to list %s: one line names it and its remedy, not ready until it is granted',
   async (resource, context) => {
-    await using bed = await AgentEnvironment.open(context, everythingBut('list', resource));
+    let isMissing = true;
+    const options = everythingBut('list', resource, () => isMissing);
+    await using bed = await AgentEnvironment.open(context, options);
     const agent = bed.startAgent([], { kubeconfig: bed.api.kubeconfigOf('dustpan') });
-    expect(await agent.ended()).toBe(1);
-    expectOneLine(agent.stderr, new RegExp(`cannot list resource "${resource}"`));
+    await until('it is reviewed', () => agent.timesLogged('rights are missing') === 1);
+    const refused = agent.lines.filter(({ msg }) => msg === 'list or watch failed');
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.['err']).toMatch(
+      new RegExp(`cannot list resource "${resource}".*; grant it to this user or service account$`),
+    );
+    expect(agent.lines.find(({ msg }) => msg === 'rights are missing')).toMatchObject({
+      missing: [`list ${resource}`],
+    });
+    expect(await readiness(agent)).toContain('[-]rights failed');
+    // Each poll or cache lists for itself: no request only checks a right.
+    expect(bed.api.requests.filter(({ query }) => query.get('limit') === '1')).toEqual([]);
+    isMissing = false;
+    await until('its cache is current', async () => {
+      const name = resource === 'nodes' ? 'node' : resource;
+      return (await readiness(agent)).includes(`[+]${name}-synced ok`);
+    });
+    expect(agent.isRunning).toBe(true);
   },
 );
 
@@ -51,7 +69,7 @@ test('waits for an unreachable API server', async (context) => {
   const kubeconfig = bed.path('kubeconfig');
   writeFileSync(kubeconfig, readFileSync(kubeconfigFile, 'utf8').replaceAll(url, 'http://127.0.0.1:1'));
   const agent = bed.startAgent([], { kubeconfig });
-  await until('it is logged', () => agent.timesLogged('API server does not answer, waiting for it') === 1);
+  await until('it is logged', () => agent.timesLogged('list or watch failed') === 3);
   expect(await readiness(agent)).toContain('[-]gcpolicies-synced failed');
   expect(await agent.page('health', '/healthz')).toBe('ok');
   expect(await agent.stop()).toBe(0);
@@ -61,10 +79,7 @@ test('waits for missing CRDs and for its node, logs both and is not ready; then 
   await using bed = await AgentEnvironment.open(context, { crds: false });
   bed.api.store.delete('Node', nodeName);
   const agent = bed.startAgent();
-  await until(
-    'it is logged',
-    () => agent.timesLogged('kind GCPolicy is not installed, waiting for it') === 1,
-  );
+  await until('it is logged', () => agent.timesLogged('kind is not installed, waiting for it') === 1);
   expect(await readiness(agent)).toContain('[-]gcpolicies-synced failed');
   await bed.api.installCrds();
   const missing = 'there is no such node, nothing is collected until it appears';
