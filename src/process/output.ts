@@ -1,7 +1,18 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { printableLines } from '../runtime/text/printable.ts';
 import { choice } from './option.ts';
+import type { Template } from './template.ts';
 
-export type OutputFormat = 'table' | 'json' | 'yaml';
+export type OutputFormat = 'table' | 'json' | 'yaml' | Template;
+
+/** The formats of commands that list objects. `wide` and `name` are tables with more columns, and with names alone. */
+export const listFormats = ['table', 'wide', 'json', 'yaml', 'name'] as const;
+export type ListFormat = OutputFormat | 'wide' | 'name';
+
+export const asTable = (format: ListFormat): OutputFormat =>
+  format === 'wide' || format === 'name' ? 'table' : format;
+
+export const isTemplate = (format: string): format is Template => /^(jsonpath|custom-columns)=/.test(format);
 
 export const colorOption = () =>
   choice(
@@ -23,12 +34,31 @@ export const progressOption = () =>
 export const hasColours = (when: 'auto' | 'always' | 'never', noColor: string | undefined): boolean =>
   when === 'always' || (when === 'auto' && process.stdout.isTTY && noColor === undefined);
 
-/** The option of every command that prints a result. */
-export const outputOption = () =>
-  choice('-o, --output <FORMAT>', 'Output format.', ['table', 'json', 'yaml']);
+/** The option of every command that prints a result; program.ts refuses a bad template before the command runs. */
+export const outputOption = <const N extends readonly ['table', ...string[]]>(
+  names: N,
+  help = 'Output format.',
+) =>
+  choice(
+    '-o, --output <FORMAT>',
+    `${help} jsonpath=TEMPLATE and custom-columns=NAME:.path,NAME:.path print parts of the JSON, as kubectl does.`,
+    names,
+  ).argParser((given): N[number] | Template => {
+    const name = names.find((known) => known === given);
+    if (name !== undefined) return name;
+    if (isTemplate(given)) return given;
+    throw new InvalidArgumentError(
+      `Allowed choices are ${names.join(', ')}, jsonpath=TEMPLATE, custom-columns=NAME:.path.`,
+    );
+  });
 
-/** A result as text: `table` is for people, the other formats have the value itself. */
-export async function formatted(format: OutputFormat, value: object, table: () => string): Promise<string> {
+/** A result as text: `table` is for people, the other formats have the value itself. `headers`: custom-columns has its titles. */
+export async function formatted(
+  format: OutputFormat,
+  value: object,
+  table: () => string,
+  headers = true,
+): Promise<string> {
   switch (format) {
     case 'table':
       return table();
@@ -36,6 +66,8 @@ export async function formatted(format: OutputFormat, value: object, table: () =
       return `${jsonText(value)}\n`;
     case 'yaml':
       return (await import('./yaml-text.ts')).yamlText(value);
+    default:
+      return (await import('./template.ts')).printerOf(format)(value, headers);
   }
 }
 

@@ -3,7 +3,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { usingCluster, type Connected } from '../../process/connect.ts';
 import type { PersonConnection } from '../../process/connection.ts';
 import { problemLine } from '../../process/exit.ts';
-import { formatted, type OutputFormat } from '../../process/output.ts';
+import { formatted, isTemplate, type OutputFormat } from '../../process/output.ts';
 import { stopSignal, type System } from '../../process/system.ts';
 import { proseWidth } from '../../process/table.ts';
 
@@ -27,6 +27,7 @@ interface LiveConfig {
   readonly kube: PersonConnection;
   readonly watch: boolean;
   readonly output: OutputFormat;
+  readonly headers: boolean;
 }
 
 /** Prints the result, with `watch` again after each change until SIGINT. Resolves with the last one; undefined = stopped before the first. */
@@ -64,12 +65,12 @@ const pollMs = 2_000;
 
 /** Clears the screen and moves the cursor to its upper left corner. */
 const clearScreen = '\u001b[2J\u001b[H';
-const separators = { table: '\n', json: '', yaml: '---\n' };
+const separators = { table: '\n', json: '', yaml: '---\n', template: '\n' };
 
 /** Prints each result that differs from the last one: in place on a terminal, else below it. */
 function printerOf<S, V extends object>(
   { viewOf, linesOf }: Live<S, V>,
-  { output, watch }: LiveConfig,
+  { output, watch, headers }: LiveConfig,
   { stdout }: System,
 ): (state: S) => Promise<V> {
   let shown = '';
@@ -80,16 +81,17 @@ function printerOf<S, V extends object>(
     const most = isInPlace ? Math.max(2, rows - 1) : undefined;
     const now = clock.now();
     const view = viewOf(state, now);
-    const text = await formatted(output, view, () => {
+    const table = (): string => {
       const screen = isTTY
         ? { now, width: proseWidth(), height: rows > 0 ? rows : undefined }
         : { now, width: undefined };
       const lines = linesOf(view, screen).slice(0, most);
       return lines.map((line) => `${line}\n`).join('');
-    });
+    };
+    const text = await formatted(output, view, table, headers);
     const current = isInPlace || !watch ? text : JSON.stringify(view);
     if (current === shown) return view;
-    const before = shown === '' ? '' : separators[output];
+    const before = shown === '' ? '' : separators[isTemplate(output) ? 'template' : output];
     shown = current;
     stdout((isInPlace ? clearScreen : before) + text);
     return view;

@@ -7,6 +7,7 @@ import { controllerCommand } from '../../daemon/controller/command.ts';
 import { withMissingRight } from '../../process/denied.ts';
 import { exitCode, problemLine, UsageError } from '../../process/exit.ts';
 import { helpOf } from '../../process/help.ts';
+import { isTemplate } from '../../process/output.ts';
 import { planCommand } from '../plan/command.ts';
 import { reportCommand } from '../report/command.ts';
 import { snapshotCommand } from '../snapshot/command.ts';
@@ -123,7 +124,8 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
       'after',
       '\nExit status: 0 success, whatever was found; 1 failure; 2 bad usage or input;\n3 with --exit-code: plan would remove something, or status found a problem.',
     )
-    .exitOverride();
+    .exitOverride()
+    .hook('preAction', async (_, command) => await checkOutput(command));
   for (const command of commands) {
     command
       .copyInheritedSettings(root)
@@ -135,12 +137,24 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
   return root.exitOverride(usageError('', `; see ${program} -h`));
 }
 
+/** A bad template is refused before anything is read. */
+async function checkOutput(command: CommandUnknownOpts): Promise<void> {
+  const { output } = command.opts();
+  if (typeof output !== 'string' || !isTemplate(output)) return;
+  const { printerOf } = await import('../../process/template.ts');
+  try {
+    printerOf(output);
+  } catch (err) {
+    throw err instanceof UsageError ? new UsageError([`${command.name()}: ${err.message}`]) : err;
+  }
+}
+
 /** Converts commander's errors to UsageErrors. */
 function usageError(before: string, after = ''): (err: CommanderError) => never {
   return (err) => {
     if (/^commander\.(help|version)/.test(err.code)) throw err;
-    const hint = /argument '(jsonpath|custom-columns|go-template)/.test(err.message)
-      ? ' For parts of the values, use -o json | jq.'
+    const hint = /argument '(jsonpath-|custom-columns-|go-template)/.test(err.message)
+      ? ' For more, use -o json | jq.'
       : '';
     throw new UsageError([before + err.message.replace(/^error: /, '') + hint + after]);
   };

@@ -1,6 +1,13 @@
 import { set } from '../../process/config.ts';
-import { choice, LenientCommand, onOff } from '../../process/option.ts';
-import { colorOption, hasColours, rowsOnlyHelp } from '../../process/output.ts';
+import { LenientCommand, onOff } from '../../process/option.ts';
+import {
+  colorOption,
+  hasColours,
+  listFormats,
+  outputOption,
+  rowsOnlyHelp,
+  type ListFormat,
+} from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import type { PodFilter } from '../../evaluation/plan/filter.ts';
 import {
@@ -38,18 +45,17 @@ Examples:
   # what will be due in 24 hours
   dustpan plan --now=+24h
 
+  # chosen columns of the JSON, as from kubectl
+  dustpan plan -o custom-columns=POD:.object.name,WHY:.reason
+
   # for other commands
   dustpan plan -n batch -o name | xargs -r -L1 kubectl describe
 
   # from a snapshot, as of the time it was taken
   dustpan plan --snapshot=./snapshot`;
 
-/** `wide` is a table with more columns, `name` one name per line for other commands. */
-const planFormats = {
-  help: 'Output format. wide adds age, node, policy and detail; name prints what kubectl or dustpan why takes as arguments.',
-  names: ['table', 'wide', 'json', 'yaml', 'name'],
-} as const;
-type PlanFormat = (typeof planFormats.names)[number];
+const formatHelp =
+  'Output format. wide adds age, node, policy and detail; name prints what kubectl or dustpan why takes as arguments.';
 
 const planOptions = () =>
   withPlan(
@@ -69,7 +75,7 @@ const planOptions = () =>
         )
         .option('--no-headers', rowsOnlyHelp)
         .addOption(colorOption())
-        .addOption(choice('-o, --output <FORMAT>', planFormats.help, planFormats.names)),
+        .addOption(outputOption(listFormats, formatHelp)),
     ),
   );
 
@@ -79,7 +85,7 @@ export interface PlanConfig extends PlanInputs {
   readonly hasExitCode: boolean;
   readonly headers: boolean;
   readonly colours: boolean;
-  readonly output: PlanFormat;
+  readonly output: ListFormat;
 }
 
 export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>

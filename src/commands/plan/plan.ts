@@ -1,5 +1,6 @@
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { exitCode, problemLine } from '../../process/exit.ts';
+import { formatted, isTemplate } from '../../process/output.ts';
 import { progressOf } from '../../process/progress.ts';
 import type { System } from '../../process/system.ts';
 import { proseWidth } from '../../process/table.ts';
@@ -27,7 +28,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
       printed += decisionsInPiece;
     }
     // The other formats have them.
-    if (config.output === 'name' || !config.headers)
+    if (config.output === 'name' || isTemplate(config.output) || !config.headers)
       for (const text of unknownTexts(plan)) stderr(problemLine(`warning: ${text}`));
     return config.hasExitCode && plan.decisions.some(({ order }) => order !== null)
       ? exitCode.found
@@ -58,6 +59,8 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
           ...screen(output === 'wide'),
         }),
       ];
+    default:
+      return [await formatted(output, plan, () => '', headers)];
   }
 }
 

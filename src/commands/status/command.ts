@@ -2,7 +2,7 @@ import type { StatusConfig } from './status.ts';
 import { set } from '../../process/config.ts';
 import { personConnection, withConnection } from '../../process/connection.ts';
 import { LenientCommand, onOff } from '../../process/option.ts';
-import { colorOption, hasColours, outputOption } from '../../process/output.ts';
+import { colorOption, hasColours, listFormats, outputOption, rowsOnlyHelp } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 
 const about = `Checks the installation and shows what needs attention. The first line says whether dustpan works, and the worst problem: the controller, its leader and version, the agents that are ready. Then problems, worst first, each with the command that mends it or shows more: of the Deployment, the DaemonSet, their pods and rights, the CRDs, the admission policies, then nodes that are not ready or under pressure, and those that controller and agents report. Then totals: pods that are due now, pods that the present policies deleted, bytes that only a threshold or a limit keeps, bytes that the agents of these nodes freed, and the fullest disks. A report older than 15 minutes is stale. What you may not read is named. Without the objects of the chart, the Lease, fresh passes and reports show that dustpan works. Policies and nodes have no namespace, so there is no -n: dustpan plan -n shows one namespace. The variable NO_COLOR turns colours off.
@@ -15,7 +15,13 @@ Examples:
   dustpan status --watch
 
   # for a script: is there a problem?
-  dustpan status -o json | jq -e '.trouble | length == 0'`;
+  dustpan status -o json | jq -e '.trouble | length == 0'
+
+  # the reasons of all problems
+  dustpan status -o jsonpath='{.trouble[*].reason}'`;
+
+const formatHelp =
+  'Output format. wide lists all nodes, with more columns; name prints the nodes as kubectl takes them.';
 
 const statusOptions = () =>
   withConnection(
@@ -31,7 +37,8 @@ const statusOptions = () =>
         false,
       )
       .addOption(colorOption())
-      .addOption(outputOption()),
+      .option('--no-headers', rowsOnlyHelp)
+      .addOption(outputOption(listFormats, formatHelp)),
   );
 
 export const statusCommand = (system: System, load: Load<[StatusConfig, System]>) =>

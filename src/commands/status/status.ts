@@ -6,12 +6,12 @@ import { jsonResource, policiesResource, reportsPath, type Resource } from '../.
 import { isForbidden, isNotFound } from '../../kube/http/transport.ts';
 import type { Connected } from '../../process/connect.ts';
 import type { PersonConnection } from '../../process/connection.ts';
-import { exitCode } from '../../process/exit.ts';
+import { exitCode, problemLine } from '../../process/exit.ts';
 import { listObjects } from '../../process/list-objects.ts';
 import { showLive } from '../cli/live.ts';
-import type { OutputFormat } from '../../process/output.ts';
+import { asTable, isTemplate, type ListFormat } from '../../process/output.ts';
 import { readInstallation } from '../../evaluation/installation/read.ts';
-import { statusTable } from './table.ts';
+import { nodeNames, nodeRows, statusTable } from './table.ts';
 import type { StatusFacts, Trouble } from '../../evaluation/installation/trouble.ts';
 import { statusView, type StatusView } from './view.ts';
 import type { System } from '../../process/system.ts';
@@ -19,7 +19,8 @@ import type { System } from '../../process/system.ts';
 export interface StatusConfig {
   readonly kube: PersonConnection;
   readonly watch: boolean;
-  readonly output: OutputFormat;
+  readonly output: ListFormat;
+  readonly headers: boolean;
   readonly colours: boolean;
   readonly hasExitCode: boolean;
   readonly onlyInstallation: boolean;
@@ -27,16 +28,23 @@ export interface StatusConfig {
 
 /** Shows the status once, or after each change until SIGINT; resolves with the exit code. */
 export async function runStatus(config: StatusConfig, system: System): Promise<number> {
-  const { colours, hasExitCode, onlyInstallation } = config;
+  const { output, headers, colours, hasExitCode, onlyInstallation } = config;
   const view = await showLive(
     {
       read: async (cluster, signal) => await readStatus(cluster, onlyInstallation, signal),
       viewOf: statusView,
-      linesOf: (shown, { now, width = 80 }) => statusTable(shown, { now, width, colours }),
+      linesOf: (shown, { now, width }) => {
+        if (output === 'name') return nodeNames(shown);
+        const screen = { now, width, colours, isWide: output === 'wide' };
+        return headers ? statusTable(shown, screen) : nodeRows(shown, screen).slice(1);
+      },
     },
-    config,
+    { ...config, output: asTable(output) },
     system,
   );
+  // The table has it.
+  if (view !== undefined && view.unread.length > 0 && (output === 'name' || isTemplate(output) || !headers))
+    system.stderr(problemLine(`warning: you may not read: ${view.unread.join(', ')}`));
   const isFine = view === undefined || (isKnown(view, onlyInstallation) && view.trouble.every(isPassing));
   return hasExitCode && !isFine ? exitCode.found : exitCode.ok;
 }

@@ -9,12 +9,15 @@ import type { StatusView } from './view.ts';
 
 interface Screen {
   readonly now: Date;
-  readonly width: number;
+  /** undefined = not a terminal. */
+  readonly width: number | undefined;
   readonly colours: boolean;
+  readonly isWide?: boolean;
 }
 
 /** The status for people, in lines: the verdict, problems, totals, nodes. */
-export function statusTable(view: StatusView, { now, width, colours }: Screen): readonly string[] {
+export function statusTable(view: StatusView, screen: Screen): readonly string[] {
+  const { now, width = 80, colours } = screen;
   const troubles = view.trouble.slice(0, maxTroubles).flatMap((trouble) => [
     ...paragraph(`! ${troubleText(trouble, now)}`, width).map((line) => (colours ? red(line) : line)),
     // Not wrapped, so that it can be copied.
@@ -35,7 +38,7 @@ export function statusTable(view: StatusView, { now, width, colours }: Screen): 
       ...(more > 0 ? [`And ${more} more problems; -o json has all.`] : []),
     ],
     [...totalLines(view), ...limitLines(view)].flatMap((line) => paragraph(line, width)),
-    nodeLines(view, now, width),
+    nodeLines(view, screen),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -165,23 +168,46 @@ const limitLines = ({ unread, withoutAgent, nodes }: StatusView): readonly strin
 /** More are for `dustpan top`. */
 const maxNodes = 10;
 
-function nodeLines({ nodes }: StatusView, now: Date, width: number): readonly string[] {
-  const rows = (nodes ?? [])
-    .filter(({ diskUsedPercent }) => diskUsedPercent !== null)
-    .toSorted((a, b) => (b.diskUsedPercent ?? 0) - (a.diskUsedPercent ?? 0));
-  if (rows.length === 0) return [];
-  const more = rows.length - maxNodes;
+function nodeLines(view: StatusView, screen: Screen): readonly string[] {
+  const isCut = screen.isWide !== true;
+  const known = byDisk(view).filter(({ diskUsedPercent }) => !isCut || diskUsedPercent !== null);
+  if (known.length === 0) return [];
+  const more = isCut ? known.length - maxNodes : 0;
+  const nodes = isCut ? known.slice(0, maxNodes) : known;
   return [
-    ...columns(nodeLayout(now), rows.slice(0, maxNodes), width),
+    ...nodeRows({ nodes }, { ...screen, width: screen.width ?? 80 }),
     ...(more > 0 ? [`${more} more: dustpan top nodes`] : []),
   ];
+}
+
+/** The fullest first, those of unknown usage last. */
+const byDisk = ({ nodes }: Pick<StatusView, 'nodes'>): readonly NodeRow[] =>
+  (nodes ?? []).toSorted((a, b) => (b.diskUsedPercent ?? -1) - (a.diskUsedPercent ?? -1));
+
+/** For `-o name`. */
+export const nodeNames = (view: Pick<StatusView, 'nodes'>): readonly string[] =>
+  byDisk(view).map(({ name }) => `node/${name}`);
+
+/** The titles, then the nodes. Only a terminal cuts names. */
+export function nodeRows(
+  view: Pick<StatusView, 'nodes'>,
+  { now, width = Infinity, isWide = false }: Screen,
+): readonly string[] {
+  const layout = [...nodeLayout(now), ...(isWide ? wideColumns(now) : [])];
+  const isCut = width !== Infinity && !isWide;
+  const shown = isCut ? layout : layout.map((column) => ({ ...column, max: Infinity }));
+  return columns(shown, byDisk(view), isCut ? width : Infinity).map((line) => line.trimEnd());
 }
 
 type NodeRow = NonNullable<StatusView['nodes']>[number];
 
 const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
   { title: 'NODE', text: ({ name }) => name, max: 40 },
-  { title: 'DISK', text: ({ disk, diskUsedPercent }) => `${disk} ${diskUsedPercent}%`, right: true },
+  {
+    title: 'DISK',
+    text: ({ disk, diskUsedPercent }) => (diskUsedPercent === null ? '-' : `${disk} ${diskUsedPercent}%`),
+    right: true,
+  },
   {
     title: 'PODS',
     text: ({ podSlots, podSlotsTaken }) => slotsText(podSlotsTaken, podSlots),
@@ -195,6 +221,17 @@ const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
     title: 'LARGEST USER',
     text: ({ largestUser }) =>
       largestUser === null ? '-' : `${largestUser.name} ${shortSizeText(largestUser.bytes)}`,
+  },
+];
+
+const wideColumns = (now: Date): readonly Column<NodeRow>[] => [
+  { title: 'POLICY', text: ({ policy }) => policy ?? '-' },
+  { title: 'MODE', text: ({ mode }) => mode ?? '-' },
+  { title: 'DUE', text: ({ reclaimableBytes }) => shortSizeText(reclaimableBytes), right: true },
+  { title: 'FREED', text: ({ reclaimedBytes }) => shortSizeText(reclaimedBytes), right: true },
+  {
+    title: 'REPORTED',
+    text: ({ reportTime }) => (reportTime === null ? '-' : `${ageText(reportTime, now)} ago`),
   },
 ];
 

@@ -1,6 +1,7 @@
 import { personConnection, withConnection } from '../../process/connection.ts';
 import { UsageError } from '../../process/exit.ts';
-import { choice, LenientCommand, notObjectName, onOff, text } from '../../process/option.ts';
+import { LenientCommand, notObjectName, onOff, text } from '../../process/option.ts';
+import { outputOption, rowsOnlyHelp } from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import type { SuggestConfig } from './suggest.ts';
 
@@ -23,6 +24,9 @@ const aliases: Readonly<Record<string, string>> = {
   po: 'pod',
 };
 
+const formatHelp =
+  'Output format. yaml writes patches, one document for each workload; name prints the workloads as kubectl takes them.';
+
 export const suggestCommand = (system: System, load: Load<[SuggestConfig, System]>) =>
   withConnection(
     new LenientCommand('suggest')
@@ -35,15 +39,10 @@ export const suggestCommand = (system: System, load: Load<[SuggestConfig, System
         text(notObjectName),
       )
       .option('-A, --all-namespaces [true|false]', 'Of all namespaces.', onOff, false)
-      .addOption(
-        choice(
-          '-o, --output <FORMAT>',
-          'Output format. yaml writes patches, one document for each workload.',
-          ['table', 'json', 'yaml'],
-        ),
-      ),
+      .option('--no-headers', rowsOnlyHelp)
+      .addOption(outputOption(['table', 'json', 'yaml', 'name'], formatHelp)),
   ).action(async (word, options) => {
-    const { namespace, allNamespaces, output } = options;
+    const { namespace, allNamespaces, output, headers } = options;
     if (namespace !== undefined && allNamespaces)
       throw new UsageError(['suggest: -n and -A exclude each other']);
     const run = await load();
@@ -60,6 +59,7 @@ export const suggestCommand = (system: System, load: Load<[SuggestConfig, System
         },
         workload: word === undefined ? undefined : workloadOf(word),
         output,
+        headers,
       },
       system,
     );

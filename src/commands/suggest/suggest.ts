@@ -5,7 +5,7 @@ import { usingCluster } from '../../process/connect.ts';
 import type { PersonConnection } from '../../process/connection.ts';
 import { exitCode } from '../../process/exit.ts';
 import { listObjects } from '../../process/list-objects.ts';
-import { formatted, type OutputFormat } from '../../process/output.ts';
+import { asTable, formatted, type OutputFormat } from '../../process/output.ts';
 import { stopSignal, type System } from '../../process/system.ts';
 import { proseWidth } from '../../process/table.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -13,22 +13,24 @@ import { keepYoungSmall } from '../../runtime/serving/v8-heap.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
 import type { TopQuestion } from '../top/command.ts';
 import { isOfAllNamespaces, readTop } from '../top/top.ts';
+import { plainNames } from '../top/names.ts';
 import { noteText } from '../top/table.ts';
-import { workloadText } from '../top/workloads.ts';
+import { workloadNames, workloadText } from '../top/workloads.ts';
 import { suggestView, type Allocatable } from './suggestions.ts';
-import { isPatchable, patchesText, suggestTable } from './table.ts';
+import { isPatchable, patchesText, suggestRows, suggestTable } from './table.ts';
 
 export interface SuggestConfig {
   readonly kube: PersonConnection;
   readonly question: TopQuestion;
   /** `deployment/web`; undefined = all. */
   readonly workload: string | undefined;
-  readonly output: OutputFormat;
+  readonly output: OutputFormat | 'name';
+  readonly headers: boolean;
 }
 
 /** Prints values for workloads and changes nothing; resolves with the exit code. */
 export async function runSuggest(
-  { kube, question, workload, output }: SuggestConfig,
+  { kube, question, workload, output, headers }: SuggestConfig,
   { stdout, stderr }: System,
 ): Promise<number> {
   const signal = stopSignal(() => undefined);
@@ -40,13 +42,12 @@ export async function runSuggest(
   const view = suggestView({ facts, allocatable, question, workload }, clock.now());
   if (output !== 'yaml') {
     const width = process.stdout.isTTY ? proseWidth() : undefined;
-    stdout(
-      await formatted(output, view, () =>
-        suggestTable(view, width, isOfAllNamespaces(question))
-          .map((line) => `${line}\n`)
-          .join(''),
-      ),
-    );
+    const lines = (): readonly string[] => {
+      if (output === 'name') return plainNames(view.items.flatMap(workloadNames));
+      return headers ? suggestTable(view, width, isOfAllNamespaces(question)) : suggestRows(view);
+    };
+    const table = (): string => lines().reduce((text, line) => `${text}${line}\n`, '');
+    stdout(await formatted(asTable(output), view, table, headers));
     return exitCode.ok;
   }
   for (const note of view.notes) stderr(`# ${noteText(note)}\n`);

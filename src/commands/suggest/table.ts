@@ -49,6 +49,12 @@ export const suggestLayout: readonly Column<Line>[] = [
   },
 ];
 
+const scriptLayout: readonly Column<Line>[] = [
+  { title: 'NAMESPACE', text: ({ one }) => one.namespace },
+  { title: 'WORKLOAD', text: ({ one }) => workloadText(one) },
+  ...suggestLayout.slice(2),
+];
+
 /** A lower bound, if a node that does not list the workload may have a higher one, or is unknown. */
 const highestText = ({ highestBytes, unlistedBytes, hasUnknownNodes }: Suggestion): string =>
   boundText(hasUnknownNodes || unlistedBytes > highestBytes, compactQuantityText(highestBytes));
@@ -58,6 +64,12 @@ const partText = ({ kind, name }: SuggestedPart): string => `${kind} ${name}`;
 /** The pod as a whole, then its parts. */
 export const suggestLines = (given: readonly Suggestion[]): readonly Line[] =>
   given.flatMap((one) => [{ one, part: undefined }, ...one.parts.map((part) => ({ one, part }))]);
+
+/** For scripts: each row has the names of its workload. */
+export const suggestRows = ({ items }: SuggestView): readonly string[] =>
+  columns(scriptLayout, suggestLines(items.filter(({ reason }) => reason === undefined)), Infinity)
+    .slice(1)
+    .map((line) => line.trimEnd());
 
 /** The suggestions for people: what is unknown, the values, who was over a present limit, and why there are no values. */
 export function suggestTable(view: SuggestView, width: number | undefined, isAll = false): readonly string[] {

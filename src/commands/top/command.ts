@@ -2,8 +2,15 @@ import { Argument } from '@commander-js/extra-typings';
 import { set } from '../../process/config.ts';
 import { personConnection, withConnection, type PersonConnection } from '../../process/connection.ts';
 import { UsageError } from '../../process/exit.ts';
-import { choice, LenientCommand, names, notObjectName, onOff, text } from '../../process/option.ts';
-import { colorOption, hasColours, rowsOnlyHelp } from '../../process/output.ts';
+import { LenientCommand, names, notObjectName, onOff, text } from '../../process/option.ts';
+import {
+  colorOption,
+  hasColours,
+  listFormats,
+  outputOption,
+  rowsOnlyHelp,
+  type ListFormat,
+} from '../../process/output.ts';
 import type { Load, System } from '../../process/system.ts';
 import { podFilterOf, withPodFilter } from '../cli/plan-options.ts';
 import { sortValues } from './rows.ts';
@@ -75,10 +82,8 @@ const aliases: ReadonlyMap<string, TopKind> = new Map([
   ['image', 'images'],
 ]);
 
-const topFormats = {
-  help: 'Output format. wide adds columns; name prints what kubectl, and of images dustpan why, takes as arguments.',
-  names: ['table', 'wide', 'json', 'yaml', 'name'],
-} as const;
+const formatHelp =
+  'Output format. wide adds columns; name prints what kubectl, and of images dustpan why, takes as arguments.';
 
 export interface TopQuestion {
   readonly kind: TopKind;
@@ -99,7 +104,7 @@ export interface TopConfig {
   readonly kube: PersonConnection;
   readonly question: TopQuestion;
   readonly watch: boolean;
-  readonly output: (typeof topFormats.names)[number];
+  readonly output: ListFormat;
   readonly headers: boolean;
   readonly colours: boolean;
 }
@@ -145,7 +150,7 @@ const topOptions = () =>
       .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
       .addOption(colorOption())
       .option('--no-headers', rowsOnlyHelp)
-      .addOption(choice('-o, --output <FORMAT>', topFormats.help, topFormats.names)),
+      .addOption(outputOption(listFormats, formatHelp)),
   );
 
 export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>

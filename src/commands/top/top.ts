@@ -6,6 +6,7 @@ import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { Connected } from '../../process/connect.ts';
 import { exitCode, UsageError } from '../../process/exit.ts';
 import { listObjects } from '../../process/list-objects.ts';
+import { asTable } from '../../process/output.ts';
 import type { System } from '../../process/system.ts';
 import { keepYoungSmall } from '../../runtime/serving/v8-heap.ts';
 import { noNamespace } from '../../evaluation/plan/filter.ts';
@@ -33,7 +34,7 @@ export async function runTop(config: TopConfig, system: System): Promise<number>
         return topTable(view, isWide ? { ...shown, height: undefined } : shown);
       },
     },
-    { kube, watch, output: isWide || output === 'name' ? 'table' : output },
+    { kube, watch, headers, output: asTable(output) },
     system,
   );
   return exitCode.ok;

@@ -154,5 +154,9 @@ function largest<T>(all: readonly T[], read: (one: T) => number | undefined): nu
 }
 
 /** `deployment/web`, as kubectl names it. */
+/** As kubectl takes it; none of a static pod. */
+export const workloadNames = (row: Pick<WorkloadRow, 'kind' | 'name' | 'namespace'>): readonly string[] =>
+  row.kind === 'StaticPod' ? [] : [`${workloadText(row)} -n ${row.namespace}`];
+
 export const workloadText = ({ kind, name }: Pick<WorkloadRow, 'kind' | 'name'>): string =>
   `${kind.toLowerCase()}/${name}`;

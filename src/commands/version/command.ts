@@ -22,7 +22,7 @@ export const versionCommand = (system: System) =>
       onOff,
       true,
     )
-    .addOption(outputOption())
+    .addOption(outputOption(['table', 'json', 'yaml']))
     .action(async ({ output }) => {
       const facts = { version, revision, nodeVersion: process.version, platform: platform() };
       system.stdout(await formatted(output, facts, () => `${versionLine()}\n`));

@@ -58,7 +58,7 @@ const whyOptions = () =>
         '[NAME...]',
         'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox or NAMESPACE/POD and its name, path of a log, name or NAMESPACE/POD of a checkpoint, or the object as plan prints it. The beginning of an id is enough.',
       )
-      .addOption(outputOption())
+      .addOption(outputOption(['table', 'json', 'yaml']))
       .option(
         '-n, --namespace <NAMESPACE>',
         "For a pod: its namespace. Not set: the kubeconfig context's.",

@@ -68,6 +68,20 @@ test.each([
   expect(items.map(({ namespace, name }) => `${namespace}/${name}`).sort()).toEqual(expected);
 });
 
+test('for scripts: rows with the names of their workload, names for kubectl, parts of the JSON', async () => {
+  const all = await suggest('-n', 'shop', '--no-headers');
+  expect(all.stdout).toMatch(/^shop +deployment\/web +pod .*\nshop +deployment\/web +container main /m);
+  expect(all.stdout).not.toContain('NAMESPACE');
+  const names = await suggest('-A', '-o', 'name');
+  expect(names.stdout.trimEnd().split('\n').sort()).toEqual([
+    'deployment/web -n blog',
+    'deployment/web -n shop',
+    'pod/debug -n shop',
+  ]);
+  const parts = await suggest('-n', 'shop', '-o', 'jsonpath={.items[*].name}');
+  expect(parts.stdout.split(' ').sort()).toEqual(['debug', 'web']);
+});
+
 test('the room on a node is known with the right to list nodes', async () => {
   const own = `--kubeconfig=${api.kubeconfigOf('reports-only')}`;
   expect(await itemsOf('deploy/web', '-n', 'shop')).toMatchObject([{ podsPerNode: { least: 8, most: 8 } }]);

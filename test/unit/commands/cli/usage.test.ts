@@ -69,7 +69,9 @@ const badUsage: readonly (readonly string[])[] = [
   ['top', 'nodes', '-n=a'],
   ['top', 'pods', '-A', '-n=a'],
   ['top', 'images', 'a'],
-  ['status', '-o', 'jsonpath={.verdict}'],
+  ['status', '-o', 'go-template={{.verdict}}'],
+  ['status', '-o', 'jsonpath={.verdict'],
+  ['plan', '-o=custom-columns=NAME'],
   ['why', 'pvc', 'a'],
 ];
 

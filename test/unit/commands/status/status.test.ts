@@ -4,7 +4,7 @@ import type { NodeGCReport } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { ageText } from '../../../../src/process/table.ts';
 import type { Right } from '../../../../src/api/policy/needs.ts';
 import type { Installation } from '../../../../src/evaluation/installation/facts.ts';
-import { statusTable } from '../../../../src/commands/status/table.ts';
+import { nodeNames, nodeRows, statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
 import {
   agents,
@@ -211,6 +211,16 @@ describe('tables', () => {
       ([name, view]) => `# ${name}\n\n${statusTable(view, options).join('\n')}\n`,
     );
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/status.txt');
+  });
+
+  test('for scripts: all nodes, not cut, and none is left out because its disk is unknown', () => {
+    const long = `node-${'x'.repeat(60)}`;
+    const view = statusView([], [report(long, {}), ...Array.from({ length: 12 }, (_, i) => filled(i))]);
+    expect(nodeNames(view)).toHaveLength(13);
+    expect(nodeNames(view)[0]).toBe('node/node-11');
+    expect(nodeRows(view, { ...options, width: undefined }).at(-1)).toMatch(`${long}  `);
+    const wide = statusTable(view, { ...options, isWide: true });
+    expect(wide.find((line) => line.startsWith(long))).toMatch(/ - .* 0 B +0 B +/);
   });
 
   test('are not wider than the terminal, whatever the names and messages', () => {
