@@ -19,6 +19,8 @@ const between = (fromMs: number, toMs: number): Promise<void> =>
   sleep(fromMs + Math.random() * (toMs - fromMs), undefined, { signal: stop.signal });
 
 async function simulate(number: number): Promise<void> {
+  // As in a rollout: not all in one second.
+  await between(0, 60_000);
   const connection = await loadClusterConnection({ kubeconfig }, clock);
   const transport = createTransport({ ...connection, qps: 5, burst: 10, clock });
   const name = nodeName(number);

@@ -18,7 +18,7 @@ const { agents, minutes } = benchOptions({
 });
 const agentsInAProcess = 500;
 /** All agents have started, and their short first watches have ended. */
-const startMs = 180_000;
+const startMs = 240_000;
 
 /** Requests of an agent at rest in a minute, and connections, by docs/scale.md. */
 const model: Readonly<Record<string, number>> = {
