@@ -3,6 +3,7 @@ import { isInvalid } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 import { metricRows } from '../runtime/serving/metric-rows.ts';
 import type { Decision, Unit } from './decision.ts';
+import type { SumsByPolicy } from './summary.ts';
 
 export type UnitMetrics = ReturnType<typeof unitMetrics>;
 
@@ -90,6 +91,25 @@ export function showPlan(
   for (const reason of reasons.due)
     for (const mode of modes) metrics.due.set({ unit, reason, mode }, due.get(`${mode} ${reason}`) ?? 0);
   for (const reason of reasons.kept) metrics.kept.set({ unit, reason }, kept.get(reason) ?? 0);
+}
+
+/** Shows a plan by its sums: its decisions are not made again. */
+export function showSums(
+  metrics: UnitMetrics,
+  unit: Unit,
+  reasons: Pick<UnitReasons, 'due' | 'kept'>,
+  sums: SumsByPolicy,
+): void {
+  const count = (reason: Reason, mode?: (typeof modes)[number]): number => {
+    let total = 0;
+    for (const [policy, { reasons: counts }] of sums)
+      if (mode === undefined || (policy !== undefined && !isInvalid(policy) && policy.mode === mode))
+        total += counts[reason] ?? 0;
+    return total;
+  };
+  for (const reason of reasons.due)
+    for (const mode of modes) metrics.due.set({ unit, reason, mode }, count(reason, mode));
+  for (const reason of reasons.kept) metrics.kept.set({ unit, reason }, count(reason));
 }
 
 const count = (counts: Map<string, number>, key: string): void => {

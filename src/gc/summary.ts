@@ -1,5 +1,6 @@
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
+import { eachInSteps } from '../runtime/scheduling/slices.ts';
 import type { Decision } from './decision.ts';
 
 /** Totals of a plan. Warnings are counted separately: a pod with a warning also has a decision. */
@@ -23,20 +24,20 @@ export function summarize(decisions: Iterable<Summed>): Summary {
   return sums;
 }
 
-/** Sums up the decisions of each policy. Policies are compared by identity, not by content. */
-export function summarizeByPolicy(
-  ...lists: readonly Iterable<Summed & Pick<Decision, 'policy'>>[]
-): ReadonlyMap<AnyPolicy, Summary> {
+/** Sums up the decisions of each policy, in steps. Policies are compared by identity, not by content. */
+export function* summarizeByPolicy(
+  decisions: Iterable<Summed & Pick<Decision, 'policy'>>,
+): Generator<void, SumsByPolicy> {
   const byPolicy = new Map<AnyPolicy, Sums>();
-  for (const decisions of lists) {
-    for (const decision of decisions) {
-      const sums = byPolicy.get(decision.policy) ?? new Sums();
-      sums.add(decision);
-      byPolicy.set(decision.policy, sums);
-    }
-  }
+  yield* eachInSteps(decisions, (decision) => {
+    const sums = byPolicy.get(decision.policy) ?? new Sums();
+    sums.add(decision);
+    byPolicy.set(decision.policy, sums);
+  });
   return byPolicy;
 }
+
+export type SumsByPolicy = ReadonlyMap<AnyPolicy, Summary>;
 
 class Sums implements Summary {
   readonly reasons: Partial<Record<Reason, number>> = {};

@@ -5,8 +5,8 @@ import { Changed } from '../../gc/changed.ts';
 import { isSkewed } from '../../gc/checks.ts';
 import { isOfObject } from '../../gc/api-failures.ts';
 import { FailureMemory } from '../../gc/failures.ts';
-import { showPlan } from '../../gc/metrics.ts';
-import { countByPolicy, summarizeByPolicy } from '../../gc/summary.ts';
+import { showSums } from '../../gc/metrics.ts';
+import { countByPolicy, summarizeByPolicy, type SumsByPolicy } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
@@ -24,12 +24,12 @@ import {
   podsCollected,
   podStuck,
 } from './events.ts';
-import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
+import { decisionsOf, type Given, type PodDeletion, type PodGcFacts, type PodGcPlan } from './facts.ts';
 import { podGcReasons, showBreakers, showStuck } from './metrics.ts';
 import { PodGcMemory, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
 import { planInSteps } from './plan.ts';
-import { passReports, type PlanCounts } from './report.ts';
+import { passReports } from './report.ts';
 import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */
@@ -83,15 +83,15 @@ export class PodGcController {
       wallMs,
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
+    const observedMs = clock.monotonicMs() - monotonicMs;
     const isLimited = this.#deps.maxDeletesPerSecond > 0 || this.#wasCut;
-    const plan = await inSteps(planInSteps(facts, { policies: ranked, now, isLimited }));
+    await yieldToEventLoop();
+    const { result, busyMs } = await inSteps(planAndSums(facts, { policies: ranked, now, isLimited }), clock);
+    const { plan, sums } = result;
     this.#memory.addClosed(plan.policies);
     own.missingNodes.set(facts.missingForMs.size);
-    await yieldToEventLoop();
-    const counts = summarizeByPolicy(plan.deletions, plan.kept);
-    own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
-    await yieldToEventLoop();
-    showPlan(metrics, 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
+    own.planSeconds.observe((observedMs + busyMs) / 1000);
+    showSums(metrics, 'podgc', podGcReasons, sums);
     showBreakers(own, plan.policies);
     const noticed = notices(plan, now);
     const unsaid = this.#noticed.added(noticed.map(({ key }) => key));
@@ -101,7 +101,7 @@ export class PodGcController {
       log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
     }
     log.debug({ due: plan.deletions.length }, 'planned pass');
-    const pass = { ranked, observedAt, facts, plan, counts };
+    const pass = { ranked, observedAt, facts, plan, sums };
     try {
       await this.#act(pass, signal);
     } finally {
@@ -172,7 +172,7 @@ export class PodGcController {
     }
   }
 
-  async #act({ facts, plan, observedAt, counts, ranked }: PodGcPass, signal: AbortSignal): Promise<void> {
+  async #act({ facts, plan, observedAt, sums, ranked }: PodGcPass, signal: AbortSignal): Promise<void> {
     const { pods, clock, onPass } = this.#deps;
     const marked = this.#marked.due({ pods: pods.items, failedBefore: facts.failedBefore });
     const begun = asPlanned(marked, plan.deletions);
@@ -197,7 +197,7 @@ export class PodGcController {
       ({ kind, decision }) => kind === 'failed' || !begun.has(decision) || plan.deletions.includes(decision),
     );
     onPass(
-      passReports(plan, counts, { facts, outcomes: counted, inForce: this.#memory.inForce, at: clock.now() }),
+      passReports(plan, sums, { facts, outcomes: counted, inForce: this.#memory.inForce, at: clock.now() }),
     );
     throwIfFailed(results);
   }
@@ -224,7 +224,13 @@ const uids = (pods: readonly StuckPod[]): ReadonlySet<string> => new Set(pods.ma
 interface PodGcPass extends Planned {
   readonly facts: PodGcFacts;
   readonly plan: PodGcPlan;
-  readonly counts: PlanCounts;
+  readonly sums: SumsByPolicy;
+}
+
+function* planAndSums(facts: PodGcFacts, given: Given) {
+  const plan = yield* planInSteps(facts, given);
+  const sums = yield* summarizeByPolicy(decisionsOf(plan));
+  return { plan, sums };
 }
 
 /** After a longer gap a node may have been back in between. */

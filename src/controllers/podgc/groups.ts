@@ -1,6 +1,7 @@
 import { hasKeepLabel, podMatcher, type GoverningPolicy } from '../../api/policy/matching.ts';
 import { isInvalid, type Policy } from '../../api/policy/policy.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
+import { eachInSteps } from '../../runtime/scheduling/slices.ts';
 import {
   isTerminated,
   isTerminating,
@@ -18,16 +19,26 @@ interface Grouped {
 }
 
 /** Assigns every pod to the policy that governs it, and finds the pods that no rule applies to. */
-export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
-  const byPolicy = Map.groupBy(facts.pods, podMatcher(policies, facts.namespaces));
+export function* groupByPolicy(facts: PodGcFacts, { policies }: Given): Generator<void, Grouped> {
+  const governorOf = podMatcher(policies, facts.namespaces);
   const exclusionOf = exclusions(facts);
-  const groups = policies.flatMap((policy) => {
-    if (isInvalid(policy) || policy.pods === undefined) return [];
-    const governed = byPolicy.get(policy) ?? [];
-    byPolicy.delete(policy);
-    return [groupOf(policy, policy.pods, governed, exclusionOf)];
+  const groups = new Map<GoverningPolicy, ReturnType<typeof emptyGroup>>();
+  for (const policy of policies)
+    if (!isInvalid(policy) && policy.pods !== undefined) groups.set(policy, emptyGroup(policy, policy.pods));
+  const ungoverned = new Map<GoverningPolicy, PodFacts[]>();
+  // One loop: there may be 100 000 pods, and each loop reads them from memory again.
+  yield* eachInSteps(facts.pods, (pod) => {
+    const governor = governorOf(pod);
+    const group = groups.get(governor);
+    if (group !== undefined) {
+      add(group, pod, exclusionOf(pod));
+      return;
+    }
+    const pods = ungoverned.get(governor);
+    if (pods === undefined) ungoverned.set(governor, [pod]);
+    else pods.push(pod);
   });
-  return { groups, ungoverned: byPolicy };
+  return { groups: [...groups.values()], ungoverned };
 }
 
 /** Why the pods that no valid policy governs are kept. */
@@ -36,25 +47,25 @@ export function ungovernedBecause(policy: GoverningPolicy): KeptBecause {
   return { reason: policy !== undefined && isInvalid(policy) ? 'InvalidPolicy' : 'NoPolicy' };
 }
 
-function groupOf(
-  policy: Policy,
-  rules: Group['rules'],
-  governed: readonly PodFacts[],
-  exclusionOf: ReturnType<typeof exclusions>,
-): Group {
-  const excluded = new Map<PodFacts, KeptBecause>();
-  const pods: PodFacts[] = [];
-  const terminated: PodFacts[] = [];
-  const terminating: PodFacts[] = [];
-  // One loop: there may be 100 000 pods, and each loop reads them from memory again.
-  for (const pod of governed) {
-    const because = exclusionOf(pod);
-    if (because === undefined) pods.push(pod);
-    else excluded.set(pod, because);
-    if (because === undefined && isTerminated(pod)) terminated.push(pod);
-    if (because === undefined && isTerminating(pod)) terminating.push(pod);
+function emptyGroup(policy: Policy, rules: Group['rules']) {
+  return {
+    policy,
+    rules,
+    pods: new Array<PodFacts>(),
+    terminated: new Array<PodFacts>(),
+    terminating: new Array<PodFacts>(),
+    excluded: new Map<PodFacts, KeptBecause>(),
+  };
+}
+
+function add(group: ReturnType<typeof emptyGroup>, pod: PodFacts, because: KeptBecause | undefined): void {
+  if (because !== undefined) {
+    group.excluded.set(pod, because);
+    return;
   }
-  return { policy, rules, pods, terminated, terminating, excluded };
+  group.pods.push(pod);
+  if (isTerminated(pod)) group.terminated.push(pod);
+  if (isTerminating(pod)) group.terminating.push(pod);
 }
 
 /** Why no rule applies to a governed pod: the pod, its namespace or its node has the keep label, or its namespace is not known yet. */

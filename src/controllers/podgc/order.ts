@@ -10,6 +10,9 @@ export const byDeletionOrder = (a: PodFacts, b: PodFacts): number =>
 
 const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reason === 'Evicted';
 
+/** Of two pods the first in order never has the higher one. */
+const rank = (pod: PodFacts): number => (isEvicted(pod) ? -Infinity : second(pod));
+
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 
 /** What is decided about finished pods before a threshold counts them. */
@@ -47,8 +50,14 @@ export class DeletionQueue {
 
   /** The pods that exceed the threshold, first in order. */
   surplus(): readonly PodFacts[] {
-    const count = this.threshold > 0 ? this.counted - this.threshold : 0;
-    return count > 0 ? this.#inOrder().slice(0, count) : [];
+    const count = this.threshold > 0 ? Math.min(this.counted - this.threshold, this.#pods.length) : 0;
+    if (count <= 0) return [];
+    // Numbers are sorted in a tenth of the time of pods, and mostly few of 100 000 pods are surplus: only these are sorted.
+    const last = Float64Array.from(this.#pods, rank).sort()[count - 1] ?? Infinity;
+    return this.#pods
+      .filter((pod) => rank(pod) <= last)
+      .sort(byDeletionOrder)
+      .slice(0, count);
   }
 
   /** Place from 1; 0 = no threshold counts the pod. */

@@ -34,7 +34,8 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
 
 /** The same in steps, between which other work may run: all pods at once would delay it for half a second where there are 100 000. */
 export function* planInSteps(facts: PodGcFacts, given: Given): Generator<void, PodGcPlan> {
-  const { groups, ungoverned } = groupByPolicy(facts, given);
+  const { groups, ungoverned } = yield* groupByPolicy(facts, given);
+  yield;
   const missing = missingNodes(groups, facts);
   const judged: Judged[] = [];
   for (const group of groups) {

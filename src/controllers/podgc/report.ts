@@ -1,15 +1,12 @@
 import type { PolicyPassReport, ReportedHold } from '../../api/report/pass-report.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { neededOwners } from '../../api/policy/matching.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
-import { countByPolicy, type Summary } from '../../gc/summary.ts';
+import { countByPolicy, type SumsByPolicy } from '../../gc/summary.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan, PolicyVerdicts } from './facts.ts';
 import type { InForceByPolicy } from './observe.ts';
-
-/** The counts of one plan, by policy. */
-export type PlanCounts = ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
 
 interface PassResults {
   readonly facts: Pick<PodGcFacts, 'jobsFinished' | 'owners'>;
@@ -23,7 +20,7 @@ type PodOutcome = Outcome<Pick<PodDeletion, 'policy' | 'target'>>;
 /** The report of a pass for each valid policy with rules for pods, by UID of the policy. A pod that the pass removed is counted as deleted, and nowhere else. */
 export function passReports(
   plan: PodGcPlan,
-  byPolicy: PlanCounts,
+  byPolicy: SumsByPolicy,
   { facts, outcomes, inForce, at }: PassResults,
 ): ReadonlyMap<string, PolicyPassReport> {
   const countWhere = (isOne: (outcome: PodOutcome) => boolean) => {

@@ -16,6 +16,7 @@ import {
   type PolicyVerdicts,
   type RemovedBecause,
 } from './facts.ts';
+import { eachInSteps } from '../../runtime/scheduling/slices.ts';
 import { earliestFinish, finishedAt } from './finish.ts';
 import { DeletionQueue } from './order.ts';
 import { hasTtl, ttlFinder } from './ttl.ts';
@@ -51,17 +52,16 @@ export function* judgeTerminated(
   const ttlOf = ttlFinder(rule);
   const expiryOf = (pod: PodFacts): Expiry => ({ countedMs: finishedAt(pod, facts, nowMs), ttl: ttlOf(pod) });
 
-  const kept = undeletable(terminated, rule, facts);
-  yield;
+  const kept = yield* undeletable(terminated, rule, facts);
   const due = new Map<PodFacts, PodDeletion>();
   const remove = (pod: PodFacts, because: RemovedBecause): void => {
     due.set(pod, toDelete(pod, because, policy));
   };
-  for (const pod of hasTtl(rule) ? terminated : []) {
-    if (kept.has(pod) || spared.has(pod)) continue;
+  yield* eachInSteps(hasTtl(rule) ? terminated : [], (pod) => {
+    if (kept.has(pod) || spared.has(pod)) return;
     const expiry = expiryOf(pod);
     if (expiryMs(expiry) <= nowMs) remove(pod, { reason: 'Expired', expiry });
-  }
+  });
   yield;
   const byNamespace = new Map<string, DeletionQueue>();
   if (rule.perNamespaceThreshold !== undefined)
@@ -93,19 +93,19 @@ export function* judgeTerminated(
 }
 
 /** The pods that the rule cannot delete now, however old they are. */
-function undeletable(
+function* undeletable(
   terminated: readonly PodFacts[],
   rule: TerminatedPolicy,
   facts: PodGcFacts,
-): ReadonlyMap<PodFacts, KeptBecause> {
+): Generator<void, ReadonlyMap<PodFacts, KeptBecause>> {
   const kept = new Map<PodFacts, KeptBecause>();
   // A pod of an owner that is not known would count for another owner, and other pods would be deleted for it.
   const isBlind = needsOwners(rule) && facts.owners === undefined && terminated.some(hasOwnerBehind);
-  for (const pod of terminated) {
+  yield* eachInSteps(terminated, (pod) => {
     const because = undeletableBecause(pod, rule, facts);
     if (because !== undefined) kept.set(pod, because);
     else if (isBlind) kept.set(pod, { reason: 'OwnersUnknown' });
-  }
+  });
   return kept;
 }
 
@@ -163,31 +163,39 @@ function* newestOfOwners(
   const newest = new Map<PodFacts, KeptForOwner['field']>();
   const quotas = quotasOf(rule);
   if (quotas.length === 0) return newest;
-  const byUid = Map.groupBy(terminated, (pod) =>
-    isTerminating(pod) ? undefined : ownerOf(pod, facts.owners)?.uid,
-  );
-  byUid.delete(undefined);
+  const uidOf = (pod: PodFacts): string | undefined =>
+    isTerminating(pod) ? undefined : ownerOf(pod, facts.owners)?.uid;
+  const counts = new Map<string | undefined, number>();
+  yield* eachInSteps(terminated, (pod) => {
+    const uid = uidOf(pod);
+    counts.set(uid, (counts.get(uid) ?? 0) + 1);
+  });
   const finishTimes = [finishedAt, earliestFinish];
   for (const { field, count, phase } of quotas) {
-    yield;
-    for (const all of byOwner(byUid)) {
-      const pods = phase === undefined ? all : all.filter((pod) => pod.phase === phase);
-      const isFew = pods.length <= count;
-      const kept = isFew
-        ? pods
-        : finishTimes.flatMap((at) => pods.sort(byNewest((pod) => at(pod, facts, nowMs))).slice(0, count));
-      for (const pod of kept) newest.set(pod, field);
-    }
+    // Mostly an owner has no more pods than are kept: a list for each of 100 000 owners would fill the heap.
+    const crowded: PodFacts[] = [];
+    yield* eachInSteps(terminated, (pod) => {
+      const uid = uidOf(pod);
+      if (uid === undefined || (phase !== undefined && pod.phase !== phase)) return;
+      if ((counts.get(uid) ?? 0) <= count) newest.set(pod, field);
+      else crowded.push(pod);
+    });
+    yield* eachInSteps(byOwner(crowded, uidOf), (pods) => {
+      for (const at of finishTimes)
+        for (const pod of pods.sort(byNewest((one) => at(one, facts, nowMs))).slice(0, count))
+          newest.set(pod, field);
+    });
   }
-  yield;
   return newest;
 }
 
-/** An owner is in its pod's namespace: pods of two namespaces that name one UID have two owners. No key is made of both: 100 000 would fill the heap. */
-function* byOwner(byUid: ReadonlyMap<unknown, PodFacts[]>): Generator<PodFacts[]> {
-  for (const pods of byUid.values())
-    if (pods.length === 1) yield pods;
-    else yield* Map.groupBy(pods, ({ namespace }) => namespace).values();
+/** An owner is in its pod's namespace: pods of two namespaces that name one UID have two owners. */
+function* byOwner(
+  pods: readonly PodFacts[],
+  uidOf: (pod: PodFacts) => string | undefined,
+): Generator<PodFacts[]> {
+  for (const ofUid of Map.groupBy(pods, uidOf).values())
+    yield* Map.groupBy(ofUid, ({ namespace }) => namespace).values();
 }
 
 /** The pod's controller; for a ReplicaSet its own controller (its Deployment), for a Job its CronJob, or each rollout and each run would be an owner of its own. */

@@ -362,8 +362,8 @@ export class View<T extends Identified> {
   }
 
   /** Removes by UID, so that a late deletion cannot hit a namesake. */
-  remove(object: T): void {
-    this.#items.delete(object.uid);
+  remove({ uid }: Pick<Identified, 'uid'>): void {
+    this.#items.delete(uid);
   }
 
   #removeNamesake({ name, namespace }: T): void {

@@ -2,10 +2,12 @@ import type { V1WatchEvent } from '@kubernetes/client-node';
 import { asObject, asText, parseJson, statusFromJson, type Unchecked } from './json.ts';
 import { ListDecoder, type Codec, type Page } from './list.ts';
 import { MalformedError, unwrap } from './frames.ts';
-import { Bookmark, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
+import { Identity, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
+import { decodeWhole } from './reader.ts';
 
 export type WatchEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: T }
+  | { readonly type: 'DELETED'; readonly object: { readonly uid: string; readonly resourceVersion: string } }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
   | { readonly type: 'ERROR'; readonly status: Status };
 
@@ -38,10 +40,11 @@ function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
-    case 'DELETED':
       return { type, object: codec.fromProtobuf(raw) };
+    case 'DELETED':
+      return deleted(decodeWhole(Identity, raw).metadata);
     case 'BOOKMARK':
-      return bookmark(Bookmark.decode(raw).metadata);
+      return bookmark(Identity.decode(raw).metadata);
     case 'ERROR':
       return { type, status: Status.decode(raw) };
     default:
@@ -53,8 +56,9 @@ function jsonEvent<T>({ type, object }: Unchecked<V1WatchEvent>, codec: Codec<T>
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
-    case 'DELETED':
       return { type, object: codec.fromJson(object) };
+    case 'DELETED':
+      return deleted(asObject(asObject(object)['metadata']));
     case 'BOOKMARK':
       return bookmark(asObject(asObject(object)['metadata']));
     case 'ERROR':
@@ -62,6 +66,14 @@ function jsonEvent<T>({ type, object }: Unchecked<V1WatchEvent>, codec: Codec<T>
     default:
       throw new MalformedError(`unknown watch event ${asText(type)}`);
   }
+}
+
+/** Nothing else of a deleted object is read. */
+function deleted(meta: { readonly uid?: unknown; readonly resourceVersion?: unknown } | undefined) {
+  const [uid, resourceVersion] = [asText(meta?.uid), asText(meta?.resourceVersion)];
+  if (uid === '' || resourceVersion === '')
+    throw new MalformedError('a deleted object without uid or resourceVersion');
+  return { type: 'DELETED', object: { uid, resourceVersion } } as const;
 }
 
 function bookmark(meta: { readonly resourceVersion?: unknown } | undefined) {

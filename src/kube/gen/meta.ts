@@ -129,12 +129,13 @@ export interface FieldsV1 {
   raw: Uint8Array;
 }
 
-/** An object of any kind, for its metadata: field 1 of every kind. */
-export interface Bookmark {
-  metadata: BookmarkMeta | undefined;
+/** An object of any kind, for its metadata: field 1 of every kind. Of a bookmark, and of a deleted object, which is as long as an existing one. */
+export interface Identity {
+  metadata: IdentityMeta | undefined;
 }
 
-export interface BookmarkMeta {
+export interface IdentityMeta {
+  uid: string;
   resourceVersion: string;
 }
 
@@ -1726,19 +1727,19 @@ export const FieldsV1: MessageFns<FieldsV1> = {
   },
 };
 
-function createBaseBookmark(): Bookmark {
+function createBaseIdentity(): Identity {
   return { metadata: undefined };
 }
 
-export const Bookmark: MessageFns<Bookmark> = {
-  encode(message: Bookmark, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const Identity: MessageFns<Identity> = {
+  encode(message: Identity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.metadata !== undefined) {
-      BookmarkMeta.encode(message.metadata, writer.uint32(10).fork()).join();
+      IdentityMeta.encode(message.metadata, writer.uint32(10).fork()).join();
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Bookmark {
+  decode(input: BinaryReader | Uint8Array, length?: number): Identity {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1747,7 +1748,7 @@ export const Bookmark: MessageFns<Bookmark> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBookmark();
+      const message = createBaseIdentity();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1756,7 +1757,7 @@ export const Bookmark: MessageFns<Bookmark> = {
               break;
             }
 
-            message.metadata = BookmarkMeta.decode(reader, reader.uint32());
+            message.metadata = IdentityMeta.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1771,31 +1772,34 @@ export const Bookmark: MessageFns<Bookmark> = {
     }
   },
 
-  create(base?: DeepPartial<Bookmark>): Bookmark {
-    return Bookmark.fromPartial(base ?? {});
+  create(base?: DeepPartial<Identity>): Identity {
+    return Identity.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<Bookmark>): Bookmark {
-    const message = createBaseBookmark();
+  fromPartial(object: DeepPartial<Identity>): Identity {
+    const message = createBaseIdentity();
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? BookmarkMeta.fromPartial(object.metadata)
+      ? IdentityMeta.fromPartial(object.metadata)
       : undefined;
     return message;
   },
 };
 
-function createBaseBookmarkMeta(): BookmarkMeta {
-  return { resourceVersion: "" };
+function createBaseIdentityMeta(): IdentityMeta {
+  return { uid: "", resourceVersion: "" };
 }
 
-export const BookmarkMeta: MessageFns<BookmarkMeta> = {
-  encode(message: BookmarkMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const IdentityMeta: MessageFns<IdentityMeta> = {
+  encode(message: IdentityMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== "") {
+      writer.uint32(42).string(message.uid);
+    }
     if (message.resourceVersion !== "") {
       writer.uint32(50).string(message.resourceVersion);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): BookmarkMeta {
+  decode(input: BinaryReader | Uint8Array, length?: number): IdentityMeta {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1804,10 +1808,18 @@ export const BookmarkMeta: MessageFns<BookmarkMeta> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBookmarkMeta();
+      const message = createBaseIdentityMeta();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.uid = reader.string();
+            continue;
+          }
           case 6: {
             if (tag !== 50) {
               break;
@@ -1828,11 +1840,12 @@ export const BookmarkMeta: MessageFns<BookmarkMeta> = {
     }
   },
 
-  create(base?: DeepPartial<BookmarkMeta>): BookmarkMeta {
-    return BookmarkMeta.fromPartial(base ?? {});
+  create(base?: DeepPartial<IdentityMeta>): IdentityMeta {
+    return IdentityMeta.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<BookmarkMeta>): BookmarkMeta {
-    const message = createBaseBookmarkMeta();
+  fromPartial(object: DeepPartial<IdentityMeta>): IdentityMeta {
+    const message = createBaseIdentityMeta();
+    message.uid = object.uid ?? "";
     message.resourceVersion = object.resourceVersion ?? "";
     return message;
   },

@@ -2,6 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { onAbort, type Deadline } from '../../runtime/scheduling/abort.ts';
+import { yieldToEventLoop } from '../../runtime/scheduling/slices.ts';
 import { connectionError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
 import type { RequestHeaders } from './endpoint.ts';
@@ -79,7 +80,11 @@ export class Exchange {
 
   async *chunks(): AsyncGenerator<Buffer> {
     try {
-      yield* this.#response as AsyncIterable<Buffer>;
+      for await (const chunk of this.#response as AsyncIterable<Buffer>) {
+        yield chunk;
+        // All that arrives meanwhile is one chunk: each has its price, and the server sends a list in parts of 5 KB.
+        await yieldToEventLoop();
+      }
     } catch (err) {
       throw this.#guard.explain(err, false);
     }

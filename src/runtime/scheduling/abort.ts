@@ -64,6 +64,9 @@ export interface Deadline {
   stop(): void;
 }
 
+/** A reason, because without one each `abort()` makes an error with a stack. Nobody reads it. */
+const stopped = 'stopped';
+
 /** A deadline `ms` from now on the injected clock; `late` creates its error. Infinity = none. */
 export function deadlineAfter(
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>,
@@ -75,7 +78,7 @@ export function deadlineAfter(
   const timer = new AbortController();
   let end = { atMs: clock.monotonicMs() + ms, late };
   const forget = onAbort(outer, () => {
-    timer.abort();
+    timer.abort(stopped);
     inner.abort(outer.reason);
   });
   const expire = async (): Promise<void> => {
@@ -93,7 +96,7 @@ export function deadlineAfter(
     },
     stop: () => {
       forget();
-      timer.abort();
+      timer.abort(stopped);
     },
   };
 }

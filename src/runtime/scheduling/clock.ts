@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 export interface Clock {
   now(): Date;
   /** Milliseconds of a monotonic clock, for deadlines and leases: a change of the wall clock does not affect them. */
@@ -17,5 +15,15 @@ const timerMs = (ms: number): number => Math.min(ms, longestTimerMs);
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
-  sleep: (ms, signal) => delay(timerMs(ms), undefined, { signal }).catch(() => undefined),
+  // Not node:timers/promises: it makes an error with a stack for each timer that is stopped, and each request stops one.
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, signal.aborted ? 0 : timerMs(ms));
+      signal.addEventListener('abort', end);
+    }),
 };

@@ -12,6 +12,7 @@ import { Mutex } from '../../../src/runtime/scheduling/mutex.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { Wake } from '../../../src/runtime/scheduling/wake.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { FakeClock } from '../../fakes/clock.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
 const never = new AbortController().signal;
@@ -275,16 +276,22 @@ test('work in slices handles every item in order, and yields to the event loop m
   expect(seenByOthers).toBeGreaterThan(0);
   expect(seenByOthers).toBeLessThan(5_000);
 });
-test('work in steps yields to the event loop between two steps, and returns the result of the last', async () => {
+test('work in steps yields to the event loop between two steps, and returns the result of the last and its own time', async () => {
   const order: string[] = [];
+  const clock = new FakeClock();
   function* steps(): Generator<void, string> {
     order.push('first step');
-    setImmediate(() => order.push('other work'));
+    clock.advance(5);
+    setImmediate(() => {
+      order.push('other work');
+      clock.advance(100);
+    });
     yield;
+    clock.advance(7);
     order.push('last step');
     return 'result';
   }
-  expect(await inSteps(steps())).toBe('result');
+  expect(await inSteps(steps(), clock)).toEqual({ result: 'result', busyMs: 12 });
   expect(order).toEqual(['first step', 'other work', 'last step']);
 });
 test('a sleep that is longer than a timer of Node does not end at once', async () => {

@@ -28,6 +28,22 @@ function forms(object: object): readonly PodFacts[] {
 
 const sizeOf = (facts: unknown): number => JSON.stringify(facts).length;
 
+test.each([
+  0,
+  1,
+  2 ** 28 - 1,
+  2 ** 28,
+  2 ** 32 - 1,
+  2 ** 32,
+  2 ** 35 - 1,
+  2 ** 35,
+  Number.MAX_SAFE_INTEGER,
+  -1,
+])('reads the integer %d from both forms', (deletionGracePeriodSeconds) => {
+  for (const facts of forms(pod({}, { deletionGracePeriodSeconds })))
+    expect(facts).toMatchObject({ deletionGracePeriodSeconds });
+});
+
 describe('a pod', () => {
   const reasons = times(300, (i) => ({
     state: { terminated: { exitCode: i, reason: `${i}`.padEnd(5_000, 'x') } },

@@ -100,7 +100,8 @@ describe('watch events', () => {
     const eventOf = (type: string, object: KubeObject) =>
       decodeOne(Buffer.from(encodeEvent(type, object, formOf(encoding))));
     expect(eventOf('ADDED', evicted)).toMatchObject({ type: 'ADDED', object: evictedFacts });
-    expect(eventOf('DELETED', evicted)).toMatchObject({ type: 'DELETED' });
+    const { uid, resourceVersion } = evictedFacts;
+    expect(eventOf('DELETED', evicted)).toEqual({ type: 'DELETED', object: { uid, resourceVersion } });
     expect(eventOf('BOOKMARK', pod({}))).toEqual({ type: 'BOOKMARK', resourceVersion: '1' });
     const status = { code: 410, reason: 'Expired', message: 'too old' };
     const error = decodeOne(Buffer.from(encodeErrorEvent({ kind: 'Status', ...status }, encoding)));
@@ -114,6 +115,7 @@ describe('watch events', () => {
     ['no envelope', frame('ADDED', Buffer.from('nonsense'))],
     ['no object', frame('ADDED', new Uint8Array())],
     ['a bookmark without a version', frame('BOOKMARK', nameless)],
+    ['a deleted object without identity', frame('DELETED', nameless)],
     ['invalid JSON', Buffer.from('{"type":\n')],
   ])('%s: rejected', (_name, bytes) => {
     expect(() => decodeOne(bytes)).toThrow(MalformedError);
