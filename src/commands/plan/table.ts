@@ -1,5 +1,5 @@
 import { counted, firstOf } from '../../gc/reasons/words.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText, shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { ageText, columns, paragraph, red, shortId, spanText, type Column } from '../../process/table.ts';
 import type {
@@ -161,7 +161,7 @@ function totalsTable(totals: readonly Totals[], width: number): readonly string[
     { title: 'REMOVE', text: (one) => number(one.planned), right: true },
     { title: 'KEEP', text: ({ kept }) => number(kept), right: true },
     { title: 'WAITING', text: ({ waiting }) => number(waiting), right: true },
-    { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : shortSizeText(bytes)), right: true },
+    { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : compactQuantityText(bytes)), right: true },
     { title: 'STATE', text: ({ state = '' }) => stateWords[state] ?? state },
   ];
   return planned.length === 0 ? [] : columns(layout, planned, width);
@@ -191,7 +191,7 @@ function reportedLines(plan: PlanDocument, width: number): readonly string[] {
   const layout: readonly Column<Totals>[] = [
     { title: 'NODE', text: ({ node }) => node ?? '', max: 40 },
     { title: 'IMAGES', text: ({ removable = 0 }) => String(removable), right: true },
-    { title: 'CAN FREE', text: ({ removableBytes = 0 }) => shortSizeText(removableBytes), right: true },
+    { title: 'CAN FREE', text: ({ removableBytes = 0 }) => compactQuantityText(removableBytes), right: true },
     { title: 'CONTAINERS', text: (images) => String(containersOn(images)), right: true },
     { title: 'STATE', text: ({ state = '' }) => state },
     { title: 'REPORT', text: ({ reportedAt = null }) => ageText(reportedAt, now), right: true },
@@ -260,7 +260,7 @@ function removedLayout(isMixed: boolean): readonly Column<Decision>[] {
     { title: 'VERDICT', text: ({ verdict }) => verdict },
     reasonColumn,
     { title: 'MODE', text: ({ mode }) => (isMixed ? (mode ?? '') : '') },
-    { title: 'BYTES', text: ({ bytes }) => (bytes === null ? '' : shortSizeText(bytes)), right: true },
+    { title: 'BYTES', text: ({ bytes }) => (bytes === null ? '' : compactQuantityText(bytes)), right: true },
     objectColumn,
   ];
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { printable } from '../../runtime/text/printable.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../../evaluation/plan/document.ts';
 import { comparisonText, unknownTexts } from '../../evaluation/plan/unknown.ts';
@@ -58,7 +58,7 @@ function rowOf(decision: Decision): Row {
   return [
     ...([fateOf(decision), object.kind, decision.unit, decision.reason] as const),
     ...([printable(objectText(decision)), object.node ?? '', governed, eligibleAt ?? ''] as const),
-    ...([bytes === null ? '' : shortSizeText(bytes), printable(decision.detail)] as const),
+    ...([bytes === null ? '' : compactQuantityText(bytes), printable(decision.detail)] as const),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { printable } from '../../runtime/text/printable.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import { modeChangeText } from '../../evaluation/plan/changes.ts';
 import type { Changes, PlanDocument } from '../../evaluation/plan/document.ts';
 import { objectText } from '../plan/table.ts';
@@ -86,7 +86,7 @@ function usageParts({ disks, curves, unknown }: UsageData, namespaces: Section):
       title: partNames[column],
       cell: ({ parts }: (typeof disks)[number]) => {
         const found = parts.find(({ part }) => part === column);
-        return found === undefined ? '' : shortSizeText(found.bytes);
+        return found === undefined ? '' : compactQuantityText(found.bytes);
       },
     })),
   ]);

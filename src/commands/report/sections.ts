@@ -1,5 +1,5 @@
 import { objectText } from '../plan/table.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { Changes } from '../../evaluation/plan/document.ts';
 import { countText, freedText, usedShare, type Large, type ReportData, type Share } from './data.ts';
 import { growthText } from './usage.ts';
@@ -83,7 +83,7 @@ const workloadColumns = (now: Date) =>
 export const sectionsOf = (data: ReportData) => ({
   namespaces: section('Largest namespaces', data.usage?.namespaces ?? [], [
     { title: 'Namespace', cell: ({ name }) => ({ name }) },
-    number('Size', ({ lowerBound, bytes }) => boundText(lowerBound, shortSizeText(bytes))),
+    number('Size', ({ lowerBound, bytes }) => boundText(lowerBound, compactQuantityText(bytes))),
     number('Nodes', ({ lowerBound, nodes }) => boundText(lowerBound, String(nodes))),
     number('Growth', ({ growthBytesPerHour }) => growthText(growthBytesPerHour)),
   ]),
@@ -109,7 +109,9 @@ export const sectionsOf = (data: ReportData) => ({
     },
     onlyOnPage(number('Used %', (disk) => `${percentOf(disk)} %`)),
     onlyOnPage(
-      number('Of', ({ unit, capacity }) => (unit === 'inodes' ? String(capacity) : shortSizeText(capacity))),
+      number('Of', ({ unit, capacity }) =>
+        unit === 'inodes' ? String(capacity) : compactQuantityText(capacity),
+      ),
     ),
   ]),
   images: section('Largest images', data.images, [
@@ -139,9 +141,9 @@ export const sectionsOf = (data: ReportData) => ({
 });
 
 const percentOf = (disk: ReportData['disks'][number]): number => Math.round(usedShare(disk) * 100);
-const sizeOrNone = (bytes: number): string => (bytes === 0 ? '' : shortSizeText(bytes));
+const sizeOrNone = (bytes: number): string => (bytes === 0 ? '' : compactQuantityText(bytes));
 
-const size = number<Large>('Size', ({ bytes }) => shortSizeText(bytes));
+const size = number<Large>('Size', ({ bytes }) => compactQuantityText(bytes));
 const removed = onlyOnPage(number<Large>('Remove', ({ removedOn }) => String(removedOn)));
 
 const shares = (what: string, rows: readonly Share[]): Section =>

@@ -1,4 +1,4 @@
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import { html, moreText, tableBody } from './markup.ts';
 import {
   afterText,
@@ -34,7 +34,7 @@ function legendOf(disks: readonly UsageBar[]): string {
 const barRow = (bar: UsageBar): readonly string[] => [
   `${html(bar.node)}<small>${diskName(bar)}</small>`,
   `${barSvg(bar)}<small>${largestParts(bar)}</small>`,
-  `${percentText(bar.usedPercent)}<small>of ${shortSizeText(bar.capacityBytes)}</small>`,
+  `${percentText(bar.usedPercent)}<small>of ${compactQuantityText(bar.capacityBytes)}</small>`,
 ];
 
 function barSvg(bar: UsageBar): string {
@@ -52,7 +52,7 @@ function barSvg(bar: UsageBar): string {
 
 type Part = UsageBar['parts'][number];
 
-const partText = ({ part, bytes }: Part): string => `${partNames[part]} ${shortSizeText(bytes)}`;
+const partText = ({ part, bytes }: Part): string => `${partNames[part]} ${compactQuantityText(bytes)}`;
 
 const shownParts = 2;
 

@@ -8,7 +8,7 @@ import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/reports-with-usage.ts';
 import { longSpanText } from '../../process/table.ts';
 import { sum } from '../../runtime/sum.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../../gc/reasons/words.ts';
 import { byText } from '../../runtime/text/by-text.ts';
@@ -174,7 +174,7 @@ export const percentText = (percent: number): string => `${Math.round(percent)} 
 
 /** Empty for a growth that is unknown, or that is none. */
 export const growthText = (bytesPerHour: number | undefined): string =>
-  bytesPerHour === undefined ? '' : `${shortSizeText(bytesPerHour)}/h`;
+  bytesPerHour === undefined ? '' : `${compactQuantityText(bytesPerHour)}/h`;
 
 export const fullText = (ms: number): string => (ms === 0 ? 'now' : `in ${longSpanText(ms)}`);
 

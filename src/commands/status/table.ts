@@ -1,7 +1,7 @@
 import { chart, isStarting } from '../../evaluation/installation/problems.ts';
 import { firstValues } from '../../api/report/fresh.ts';
 import { printable } from '../../runtime/text/printable.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText, shortSizeText } from '../../runtime/text/size-text.ts';
 import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { ageText, columns, paragraph, red, slotsText, type Column } from '../../process/table.ts';
 import { isOfInstallation, type Trouble } from '../../evaluation/installation/trouble.ts';
@@ -136,8 +136,8 @@ function ageMarks({ totals: { podsStaleSince: time }, trouble }: StatusView): st
 function freedText({ totals, nodes }: StatusView): string {
   const { reclaimableBytes, reclaimedBytes, reclaimedSince } = totals;
   if (nodes === null && reclaimableBytes === 0)
-    return 'what is due for removal is not known, as their reports may not be read';
-  return `${shortSizeText(reclaimableBytes)} due for removal, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
+    return 'the removable bytes are unknown, as their reports may not be read';
+  return `${shortSizeText(reclaimableBytes)} removable, due now or not, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
 }
 
 /** The pods that are due and held; before the first pass they are not known, and not 0. */
@@ -220,7 +220,7 @@ const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
   {
     title: 'LARGEST USER',
     text: ({ largestUser }) =>
-      largestUser === null ? '-' : `${largestUser.name} ${shortSizeText(largestUser.bytes)}`,
+      largestUser === null ? '-' : `${largestUser.name} ${compactQuantityText(largestUser.bytes)}`,
   },
 ];
 

@@ -28,6 +28,9 @@ export interface SuggestedPart {
   readonly suggested: Values;
 }
 
+/** `volume/full`: with a space, the name could be read as a word. */
+export const partText = ({ kind, name }: Pick<SuggestedPart, 'kind' | 'name'>): string => `${kind}/${name}`;
+
 interface Values {
   readonly requestBytes: number | undefined;
   readonly limitBytes: number | undefined;
@@ -35,7 +38,7 @@ interface Values {
 
 /** A present limit that a pod has exceeded in the time of watching: the kubelet evicts such a pod. */
 interface Exceeded {
-  /** `pod`, `container main`, `volume data`. */
+  /** `pod`, `container/main`, `volume/data`. */
   readonly subject: string;
   readonly usedBytes: number;
   readonly limitBytes: number;
@@ -183,7 +186,7 @@ function exceededOf({ highestBytes, limitBytes, parts, dedicatedImageFs }: Workl
   return [
     { subject: 'pod', usedBytes: highestBytes, limitBytes },
     ...compared.map(({ kind, name, highestBytes: usedBytes = 0, limitBytes: limit = 0 }) => ({
-      subject: `${kind} ${name}`,
+      subject: partText({ kind, name }),
       usedBytes,
       limitBytes: limit === 0 ? undefined : limit,
     })),

@@ -4,7 +4,13 @@ import { quantityText } from '../../runtime/text/quantity.ts';
 import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import { boundText, noteText } from '../top/table.ts';
 import { workloadText } from '../top/workloads.ts';
-import type { NoValues, Suggestion, SuggestedPart, SuggestView } from './suggestions.ts';
+import {
+  partText,
+  type NoValues,
+  type Suggestion,
+  type SuggestedPart,
+  type SuggestView,
+} from './suggestions.ts';
 
 interface Line {
   readonly one: Suggestion;
@@ -58,8 +64,6 @@ const scriptLayout: readonly Column<Line>[] = [
 /** A lower bound, if a node that does not list the workload may have a higher one, or is unknown. */
 const highestText = ({ highestBytes, unlistedBytes, hasUnknownNodes }: Suggestion): string =>
   boundText(hasUnknownNodes || unlistedBytes > highestBytes, compactQuantityText(highestBytes));
-
-const partText = ({ kind, name }: SuggestedPart): string => `${kind} ${name}`;
 
 /** The pod as a whole, then its parts. */
 export const suggestLines = (given: readonly Suggestion[]): readonly Line[] =>

@@ -24,6 +24,7 @@ const about = `Shows what uses the disks of the nodes, and when they will be ful
 - RECLAIMABLE: what nothing protects and the agents collect.
 - NOW, HIGHEST: all pods of a workload; one of its pods at most in the last 7 days. Only workloads with 64Mi, or half of a limit, are listed.
 - EVICTION: the place in which the kubelet would evict the pod if the disk of volumes and logs were full, and why.
+- USED: 100% = no byte is available; so BYTES and RESERVED, which the file system keeps for root, count.
 - OF: the capacity of the disk or of the claim, or the sizeLimit of the emptyDir.
 - Sizes of images are those of the runtime, which counts a shared layer in each image.
 - Volumes are emptyDirs on disk and the claims that the kubelet measures: no block volumes, no hostPath.

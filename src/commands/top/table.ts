@@ -1,7 +1,7 @@
 import { firstValues } from '../../api/report/fresh.ts';
 import { counted, firstOf } from '../../gc/reasons/words.ts';
 import { sum } from '../../runtime/sum.ts';
-import { compactQuantityText, shortSizeText } from '../../runtime/text/size-text.ts';
+import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { Screen } from '../cli/live.ts';
 import {
   ageText,
@@ -70,7 +70,7 @@ function fitting({ lines, bytes }: Table, height: number | undefined, around: nu
   const shown = Math.max(fewestRows, room - 2);
   if (lines.length <= room || bytes.length <= shown) return lines;
   const hidden = bytes.slice(shown);
-  const size = shortSizeText(sum(hidden.map((one = 0) => one)));
+  const size = compactQuantityText(sum(hidden.map((one = 0) => one)));
   return [...lines.slice(0, shown + 1), `${hidden.length} more, ${size}; -o wide shows all`];
 }
 
@@ -277,6 +277,11 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
     barColumn(screen, ({ disk }) => disk?.usedPercent),
     number('USED', ({ disk }) => percentText(disk?.usedPercent)),
     onlyWide(bytes('BYTES', ({ usedBytes }) => usedBytes)),
+    onlyWide(
+      bytes('RESERVED', ({ capacityBytes, availableBytes, usedBytes }) =>
+        Math.max(0, capacityBytes - availableBytes - usedBytes),
+      ),
+    ),
     bytes('OF', ({ capacityBytes }) => capacityBytes),
     onlyWide(bytes('IMAGES', ({ imagesInUseBytes }) => imagesInUseBytes)),
     bytes('UNUSED', ({ imagesUnusedBytes }) => imagesUnusedBytes),

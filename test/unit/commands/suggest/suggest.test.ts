@@ -117,11 +117,11 @@ describe('present limits that a pod exceeded', () => {
     viewOf(factsOf([marked('node-1', [limited], more)])).items[0]?.exceeded.map(({ subject }) => subject);
 
   test('are those of the pod, of containers and of emptyDirs', () => {
-    expect(subjects({})).toEqual(['pod', 'container main', 'volume data']);
+    expect(subjects({})).toEqual(['pod', 'container/main', 'volume/data']);
   });
 
   test('are unknown of containers where images have a disk of their own', () => {
-    expect(subjects({ fileSystems: [imagefs] })).toEqual(['pod', 'volume data']);
+    expect(subjects({ fileSystems: [imagefs] })).toEqual(['pod', 'volume/data']);
   });
 });
 

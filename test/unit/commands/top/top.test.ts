@@ -275,6 +275,13 @@ describe('tables', () => {
       narrow,
     ),
     'top nodes -o wide': topTable(viewOf('nodes', two), wide),
+    'top nodes -o wide, a part of the disk is for root': topTable(
+      viewOf(
+        'nodes',
+        facts([reported('node-1', { fileSystems: [disk(150, { availableBytes: 40 * gib })] })]),
+      ),
+      wide,
+    ),
     'top nodes, without a report': topTable(viewOf('nodes', facts([])), piped),
     'top namespaces --node': topTable(viewOf('namespaces', one, ofNode), piped),
     'top namespaces, more than a report has': topTable(viewOf('namespaces', bounded), wide),
@@ -306,7 +313,7 @@ describe('tables', () => {
     for (const height of [20, 40, 61]) {
       expect(linesIn(height).length).toBe(height - 1);
       expect(linesIn(height)).toContain(
-        `${60 - linesIn(height).filter(isRow).length} more, ${63 - height}.0 GiB; -o wide shows all`,
+        `${60 - linesIn(height).filter(isRow).length} more, ${63 - height}.0Gi; -o wide shows all`,
       );
     }
     expect(linesIn(63).filter(isRow)).toHaveLength(60);
