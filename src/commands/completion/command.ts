@@ -2,7 +2,7 @@ import { Argument } from '@commander-js/extra-typings';
 import { LenientCommand } from '../../process/option.ts';
 import type { System } from '../../process/system.ts';
 
-const about = `Generates a shell completion script. It completes commands, options, their values, files, directories, and the names of contexts, namespaces, nodes and pods. The script runs the program for each completion, so it remains valid when dustpan is updated.
+const about = `Generates a shell completion script. It completes commands, options, their values, files, directories, and the names of contexts, namespaces, nodes, pods and images. The script runs the program for each completion, so it remains valid when dustpan is updated.
 
 kubectl has its own completion: put kubectl_complete-dustpan beside kubectl-dustpan on the PATH. Both are links to this program.
 

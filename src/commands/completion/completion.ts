@@ -1,4 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { sortFields } from '../top/command.ts';
 import { isNamed, list, plainWords } from '../../process/option.ts';
 
 interface Candidate {
@@ -14,9 +15,9 @@ export interface Completion {
   readonly objects?: Objects;
 }
 
-/** Objects of the kubeconfig or the cluster. */
+/** Objects of the kubeconfig, the cluster or a snapshot. */
 export interface Objects {
-  readonly kind: 'context' | 'cluster' | 'user' | 'namespace' | 'node' | 'pod';
+  readonly kind: 'context' | 'cluster' | 'user' | 'namespace' | 'node' | 'pod' | 'image';
   /** Of pods; undefined = the current one. */
   readonly namespace?: string | undefined;
   readonly before: string;
@@ -61,9 +62,11 @@ function argument(command: CommandUnknownOpts, words: readonly string[], current
     open: undefined,
     isOver: false,
   });
-  if (given.open !== undefined) return valueOf(given.open, current);
+  if (given.open !== undefined) return valueOf(given.open, current, given.operands);
   if (given.isOver || !current.startsWith('-')) return operand(command, given.operands, current);
-  return current.includes('=') ? valueBehind(command, current) : only(optionWords(command, given), current);
+  return current.includes('=')
+    ? valueBehind(command, current, given.operands)
+    : only(optionWords(command, given), current);
 }
 
 function operand(
@@ -80,8 +83,11 @@ function operand(
     : { ...none, objects };
 }
 
-/** A pod or node as `pod NAMESPACE/NAME` or `pod/NAME`. */
+/** A pod or node as `pod NAMESPACE/NAME` or `pod/NAME`, an image as `image NAME` or `image/NAME`. */
 function namedObject(operands: readonly string[], current: string): Objects | undefined {
+  const [, image] = /^images?[ /](.*)$/i.exec([...operands, current].join(' ')) ?? [];
+  if (image !== undefined)
+    return { kind: 'image', before: current.slice(0, current.length - image.length), start: image };
   const [, kind, namespace, start = ''] =
     /^(po|no)\w*[ /](?:([^/ ]*)\/)?([^/ ]*)$/i.exec([...operands, current].join(' ')) ?? [];
   if (kind === undefined) return undefined;
@@ -89,10 +95,10 @@ function namedObject(operands: readonly string[], current: string): Objects | un
   return { kind: kind.toLowerCase() === 'po' ? 'pod' : 'node', namespace, before, start };
 }
 
-function valueBehind(command: CommandUnknownOpts, current: string): Completion {
+function valueBehind(command: CommandUnknownOpts, current: string, operands: readonly string[]): Completion {
   const [name = '', ...value] = current.split('=');
   const option = command.options.find((known) => isNamed(known, name));
-  return option === undefined ? none : valueOf(option, value.join('='));
+  return option === undefined ? none : valueOf(option, value.join('='), operands);
 }
 
 function afterWord({ options }: CommandUnknownOpts, given: EarlierWords, word: string): EarlierWords {
@@ -125,12 +131,14 @@ const firstSentence = (text: string): string => /^.*?(?=[.;:](\s|$)|$)/.exec(tex
 function valueOf(
   { flags, argChoices }: { flags: string; argChoices?: string[] | undefined },
   current: string,
+  operands: readonly string[] = [],
 ): Completion {
   if (/<(FILE|SOCKET)>$/.test(flags)) return { candidates: [], names: 'files' };
   if (/<(DIR|DIRECTORY)>$/.test(flags)) return { candidates: [], names: 'directories' };
   const objects = valueObjects(flags, current);
   if (objects !== undefined) return { ...none, objects };
-  const choices = flags.endsWith('[true|false]') ? ['true', 'false'] : (argChoices ?? []);
+  const fields = flags.startsWith('--sort-by ') ? sortFields(operands[0]) : (argChoices ?? []);
+  const choices = flags.endsWith('[true|false]') ? ['true', 'false'] : fields;
   return only(
     choices.map((word) => ({ word })),
     current,

@@ -1,7 +1,7 @@
 /** bash 3.2 or newer, without the package bash-completion. */
 const bash = `# bash completion for dustpan: the program itself lists the candidates.
 _dustpan() {
-  local rest=\${COMP_LINE:0:COMP_POINT} n=-1 before= directive= words i piece args output line
+  local rest=\${COMP_LINE:0:COMP_POINT} n=-1 before= colon= directive= words i piece args output line
   words=() COMPREPLY=()
   rest=\${rest#*"\${COMP_WORDS[0]}"}
   # bash splits words at = and :, which our words contain; join the parts without a space between them.
@@ -20,10 +20,15 @@ _dustpan() {
   output=$(eval "\${COMP_WORDS[0]} __complete$args" 2>/dev/null) || return 0
   # If bash does not split at =, the candidate replaces the flag too.
   if [[ \${COMP_WORDS[COMP_CWORD]} == -*=* ]]; then before=\${words[n]%%=*}=; fi
+  # If it splits at :, as in the name of an image, the candidate replaces only what follows the last one.
+  if [[ \${words[n]} == *:* && \${COMP_WORDS[COMP_CWORD]} != *?:* ]]; then
+    colon=\${words[n]%"\${words[n]##*:}"}
+    if [[ $colon == -*=* ]]; then colon=\${colon#*=}; fi
+  fi
   while IFS= read -r line; do
     case $line in
       :*) directive=\${line#:} ;;
-      *) COMPREPLY+=("$before\${line%%$'\\t'*}") ;;
+      *) line=\${line%%$'\\t'*} && COMPREPLY+=("$before\${line#"$colon"}") ;;
     esac
   done <<<"$output"
   case $directive in

@@ -195,8 +195,18 @@ function named(kind: TopKind, name: string | undefined, nodes: readonly string[]
 const isOfNamespace = (kind: TopKind): boolean =>
   kind === 'workloads' || kind === 'pods' || kind === 'volumes';
 
+const knownKind = (word: string): TopKind | undefined =>
+  topKinds.find((known) => known === word) ?? aliases.get(word);
+
+/** The values of --sort-by for a kind; without one, those of all kinds. */
+export function sortFields(word: string | undefined): readonly string[] {
+  const kind = word === undefined ? undefined : knownKind(word);
+  const kinds = kind === undefined ? topKinds : [kind];
+  return [...new Set(kinds.flatMap((one) => Object.keys(sortValues[one])))];
+}
+
 function kindOf(word: string): TopKind {
-  const kind = topKinds.find((known) => known === word) ?? aliases.get(word);
+  const kind = knownKind(word);
   if (kind !== undefined) return kind;
   throw new UsageError([`top: ${JSON.stringify(word)} is not listed; use ${topKinds.join(', ')}`]);
 }

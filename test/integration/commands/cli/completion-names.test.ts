@@ -11,6 +11,21 @@ beforeEach(async () => {
   api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
   const pod = podOn('node-1', 'mine', 'Running');
   api.store.apply({ ...pod, metadata: { ...pod.metadata, namespace: 'team' } });
+  const image = (name: string) => ({ id: `sha256:${name}`, name, bytes: 1 });
+  for (const node of ['node-1', 'node-2'])
+    api.store.apply({
+      apiVersion: 'gc.dustpan.dev/v1alpha1',
+      kind: 'NodeGCReport',
+      metadata: { name: node },
+      status: {
+        usage: {
+          images: ['shop/web:1', `shop/${node}:1`, '$(x)'].map((name) => ({ ...image(name), inUse: true })),
+        },
+        images: {
+          lastRemoved: [{ ...image('shop/old:1'), reason: 'Age', policy: 'p', time: '2026-01-01T00:00:00Z' }],
+        },
+      },
+    });
 });
 afterEach(async () => {
   await api.stop();
@@ -30,6 +45,8 @@ test.each([
   ['why --kubeconfig=FILE -n team pod ', ['mine']],
   ['why --kubeconfig=FILE pod team/m', ['team/mine']],
   ['why --kubeconfig=FILE pod/p0001', ['pod/p0001']],
+  ['why --kubeconfig=FILE image shop/', ['shop/web:1', 'shop/node-1:1', 'shop/old:1', 'shop/node-2:1']],
+  ['why --kubeconfig=FILE --node=node-2 image/shop/n', ['image/shop/node-2:1']],
   ['why --kubeconfig=/missing pod ', []],
   ['plan --kubeconfig=FILE --server=http://127.0.0.1:1 -n ', []],
 ])('%s', async (line, names) => {

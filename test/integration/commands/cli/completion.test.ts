@@ -13,7 +13,11 @@ beforeAll(() => {
   bin = mkdtempSync(join(tmpdir(), 'dustpan-bin-'));
   work = mkdtempSync(join(tmpdir(), 'dustpan-work-'));
   for (const name of ['dustpan', 'kubectl_complete-dustpan']) symlinkSync(built.main, join(bin, name));
-  mkdirSync(join(work, 'snap'));
+  const node = join(work, 'snap/nodes/node-1');
+  mkdirSync(node, { recursive: true });
+  const images = ['app:1.0', 'app:2.0', 'app:2.1', '$(touch oops)'];
+  const listed = images.map((tag, i) => ({ id: `sha256:${i}`, repoTags: [tag], repoDigests: [], size: '1' }));
+  writeFileSync(join(node, 'images.json'), JSON.stringify({ images: listed }));
   writeFileSync(join(work, 'sandbox.yaml'), '');
 });
 
@@ -62,6 +66,27 @@ describe('in bash', () => {
       'plan --now=2026-01-01T00:00:00Z --ke',
       ['plan', '--now', '=', '2026-01-01T00', ':', '00', ':', '00Z', '--ke'],
       [noFiles, '--kept'],
+    ],
+    // The candidate replaces what follows the last colon, and in the second case the whole word.
+    [
+      'why --snapshot=snap image app:2',
+      ['why', '--snapshot', '=', 'snap', 'image', 'app', ':', '2'],
+      [noFiles, '2.0', '2.1'],
+    ],
+    [
+      'why --snapshot=snap image app:2',
+      ['why', '--snapshot', '=', 'snap', 'image', 'app:2'],
+      [noFiles, 'app:2.0', 'app:2.1'],
+    ],
+    [
+      'why --snapshot=snap image app:',
+      ['why', '--snapshot', '=', 'snap', 'image', 'app', ':'],
+      [noFiles, '1.0', '2.0', '2.1'],
+    ],
+    [
+      'why --snapshot snap image/a',
+      ['why', '--snapshot', 'snap', 'image/a'],
+      [noFiles, 'image/app:1.0', 'image/app:2.0', 'image/app:2.1'],
     ],
     // No command of the line runs.
     [

@@ -64,7 +64,9 @@ describe('words', () => {
 
 // test/integration/commands/cli/completion-names.test.ts has the others.
 test.each([
-  ['why image a', undefined],
+  ['why image a', { kind: 'image', before: '', start: 'a' }],
+  ['why image/a/b:1', { kind: 'image', before: 'image/', start: 'a/b:1' }],
+  ['why container a', undefined],
   ['why pod a b', undefined],
   ['why Pods web/a', { kind: 'pod', namespace: 'web', before: 'web/', start: 'a' }],
   ['agent --node-name ', { kind: 'node', before: '', start: '' }],
@@ -72,6 +74,19 @@ test.each([
   const program = new Command();
   for (const one of commandsOf(new FakeSystem())) program.addCommand(one);
   expect(completionOf(program, line.split(' ')).objects).toEqual(objects);
+});
+
+test.each([
+  ['top ns --sort-by=', 'bytes layers volumes logs growth pods nodes age name'],
+  ['top pods --sort-by ev', 'eviction'],
+  // Without a kind, the fields of all.
+  ['top --sort-by=l', 'layers logs limit'],
+  ['top nodes -o ', 'table wide json yaml name'],
+])('values: %s', (line, words) => {
+  const program = new Command();
+  for (const one of commandsOf(new FakeSystem())) program.addCommand(one);
+  const { candidates } = completionOf(program, line.split(' '));
+  expect(candidates.map(({ word }) => word)).toEqual(words.split(' '));
 });
 
 describe('the real commands', () => {
