@@ -86,6 +86,7 @@ export const imageKeepReasons = [
   'ClockUnsure',
   'PodsUnknown',
   'ContainersUnknown',
+  'WantedUnknown',
   'DiskUnknown',
 ] as const;
 export type ImageKeepReason = (typeof imageKeepReasons)[number] | NodeKeepReason;

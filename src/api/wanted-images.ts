@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isObject } from './json.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -27,10 +26,12 @@ export type WantedReading = WantedList | string;
 /** The images that workloads want on one node. */
 export interface WantedImages {
   readonly images: readonly WantedImage[];
-  /** Those of the node, by which they were chosen; undefined = not known. */
-  readonly labels: Labels | undefined;
+  /** Those that only nodes with other labels want. */
+  readonly elsewhere: readonly WantedImage[];
   /** Why other images may be wanted too, without a full stop; undefined = none is. */
   readonly unknownBecause: string | undefined;
+  /** No list was read yet, and for so long one may still come: until then each image may be wanted. undefined = none is awaited. */
+  readonly awaitedForMs?: number | undefined;
 }
 
 /** The controller renews the list before it has this age, also if it has not changed. */
@@ -40,24 +41,28 @@ const maxAgeMs = 3 * renewedAfterMs;
 
 /** What the list means for a node. `labels` undefined = not known: then every image counts. */
 export function wantedOn(reading: WantedReading, labels: Labels | undefined, now: Date): WantedImages {
-  if (typeof reading === 'string') return { images: [], labels, unknownBecause: reading };
+  if (typeof reading === 'string') return { images: [], elsewhere: [], unknownBecause: reading };
   const { images, omitted, listedAtMs } = reading;
-  const mayRun = ({ nodeSelector }: WantedImage): boolean =>
-    labels === undefined || Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
+  const mayRun = runsOn(labels);
   const isStale = Math.abs(now.getTime() - listedAtMs) > maxAgeMs;
   const incomplete = omitted > 0 ? `the list has no room for ${omitted} more` : undefined;
   return {
     images: images.filter(mayRun),
-    labels,
+    elsewhere: images.filter((one) => !mayRun(one)),
     unknownBecause: isStale
       ? 'their list is not of the last 45 minutes: the controller renews it every 15 minutes'
       : incomplete,
   };
 }
 
-/** Whether the images were chosen by these labels of the node. */
-export const isChosenBy = (labels: Labels | undefined, wanted: WantedImages | undefined): boolean =>
-  isDeepStrictEqual(labels, wanted?.labels);
+const runsOn =
+  (labels: Labels | undefined) =>
+  ({ nodeSelector }: WantedImage): boolean =>
+    labels === undefined || Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
+
+/** Whether a node with these labels wants no image besides these; other labels of a node change often, and mean nothing. */
+export const hasAllFor = (labels: Labels | undefined, wanted: WantedImages | undefined): boolean =>
+  wanted !== undefined && !wanted.elsewhere.some(runsOn(labels));
 
 export const formatWantedList = (list: WantedList): string => JSON.stringify(list, undefined, 1);
 

@@ -1,5 +1,5 @@
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
-import { isChosenBy } from '../../api/wanted-images.ts';
+import { hasAllFor } from '../../api/wanted-images.ts';
 import {
   clocksAgree,
   confirmedNode,
@@ -35,11 +35,11 @@ export function imageChecks(
 ): { readonly checks: readonly Check<ImageRemoval>[]; readonly node: ConfirmedNode<ImageRemoval> } {
   const unchanged = nodeUnchanged<ImageRemoval>({ governance, clock, policy, began });
   const node = confirmedNode<ImageRemoval>({ confirm: (signal) => live.confirm(signal), policy, clock });
-  // Other labels let other workloads run on the node.
-  const sameLabels: Check<ImageRemoval> = {
+  // Other labels may let other workloads run on the node.
+  const sameWanted: Check<ImageRemoval> = {
     objection: (decision) =>
-      rule.pinWanted && !isChosenBy(node.response(decision)?.labels, wanted)
-        ? { kind: 'stop', why: 'labels of the node have changed' }
+      rule.pinWanted && !hasAllFor(node.response(decision)?.labels, wanted)
+        ? { kind: 'stop', why: 'labels of the node have changed: other workloads can run there' }
         : undefined,
   };
   // Listed again for each image: a container may have been created since the last listing.
@@ -62,7 +62,7 @@ export function imageChecks(
   };
   // Both an age and the end of an entry of the remove list depend on the clock.
   const clocks = clocksAgree(node, ({ reason }) => isDueAnyway(reason));
-  return { checks: [unchanged, node.check, sameLabels, clocks, stillUnused], node };
+  return { checks: [unchanged, node.check, sameWanted, clocks, stillUnused], node };
 }
 
 const unlisted = new Error('the images are unknown');

@@ -136,7 +136,11 @@ export class ImageGcManager {
     const governance = this.#deps.governance();
     const relief = reliefBy(governance, requested);
     const rule = nodeRule(governance, 'imageGC');
-    const observed = await this.#observePass(rule, requested?.planned ?? noContainers, signal);
+    const observed = await this.#observePass(
+      rule,
+      { relief, gone: requested?.planned ?? noContainers },
+      signal,
+    );
     const demands = relief === undefined ? [] : [relief];
     const plan = planImageGc(observed.facts, { governance, now: observed.now, demands });
     const { state, usedPercent, usedInodesPercent } = plan;
@@ -177,12 +181,15 @@ export class ImageGcManager {
   }
 
   /** Observes the node. When a listing fails, reports and ends the pass. */
-  async #observePass(rule: Rule, gone: PlannedContainers, signal: AbortSignal): Promise<Observed> {
+  async #observePass(
+    rule: Rule,
+    { relief, gone }: Pick<Given, 'gone'> & Pick<PlannedRemovals, 'relief'>,
+    signal: AbortSignal,
+  ): Promise<Observed> {
     const { clock, onPass } = this.#deps;
     const began = momentOf(clock);
     try {
-      const needsWanted = rule.kind === 'governed' && rule.rule.pinWanted;
-      const wanted = needsWanted ? await this.#deps.wanted(signal) : undefined;
+      const wanted = await this.#wanted(rule, relief, signal);
       const facts = await this.#observe({ gone, wanted }, signal);
       const { space, names } = await this.#readStore(facts.listed, signal);
       const { disk, diskTrouble } = await this.#measure(rule, signal);
@@ -208,6 +215,20 @@ export class ImageGcManager {
       onPass(report);
       throw err;
     }
+  }
+
+  /** Nothing is awaited if the kubelet would act before: it removes every unused image without a pin. */
+  async #wanted(
+    rule: Rule,
+    relief: PlannedRemovals['relief'],
+    signal: AbortSignal,
+  ): Promise<ImageGcFacts['wanted']> {
+    if (rule.kind !== 'governed' || !rule.rule.pinWanted) return undefined;
+    const wanted = await this.#deps.wanted(signal);
+    const { awaitedForMs = 0 } = wanted;
+    return (relief?.kubeletInMs ?? Infinity) <= awaitedForMs
+      ? { ...wanted, awaitedForMs: undefined }
+      : wanted;
   }
 
   /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */

@@ -1,7 +1,7 @@
 import type { NodeConfirmation } from '../../api/node-confirmation.ts';
 import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
-import { isChosenBy } from '../../api/wanted-images.ts';
+import { hasAllFor } from '../../api/wanted-images.ts';
 import type { ImageName, Labels } from '../../containerd/store.ts';
 import type { DiskSpace } from '../../node/disk/filesystem.ts';
 import {
@@ -133,7 +133,7 @@ export function confirmsUnpins(
   const [now, before] = [nodeRule(live.governance, 'imageGC'), nodeRule(governance, 'imageGC')];
   if (before.kind === 'keep') return now.kind === 'keep' && now.reason === before.reason;
   if (now.kind === 'keep' || !isSamePolicy(now.policy, before.policy)) return false;
-  return !now.rule.pinWanted || isChosenBy(live.labels, wanted);
+  return !now.rule.pinWanted || hasAllFor(live.labels, wanted);
 }
 
 /** Whether the keep list or a workload protects it. */

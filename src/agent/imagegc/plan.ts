@@ -330,7 +330,8 @@ function imageFacts(
   const usesBy = usesOf(images, facts, rule);
   const requestOf = requestsAt(rule?.remove ?? [], now);
   const isRepulled = repulls(facts.removed);
-  const maximumAge = maximumAges(rule);
+  // An image at its maximum age takes no space that anything needs: one that may be wanted stays.
+  const maximumAge = maximumAges(wantedUnknown(facts.wanted, rule) === undefined ? rule : undefined);
   const chosen = id === undefined ? images : images.filter((image) => image.id === id);
   return chosen.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
@@ -381,7 +382,7 @@ function keptBecause(
   facts: ImageGcFacts,
   now: Date,
 ): (KeptBecause & { readonly eligibleAtMs?: number }) | undefined {
-  const because = usedBecause(image, facts) ?? image.protectedBy ?? unknownBecause(facts);
+  const because = usedBecause(image, facts) ?? image.protectedBy ?? unknownBecause(facts, isRequested(image));
   if (because !== undefined) return because;
   const { id, record, minimumAgeMs } = image;
   const nowMs = now.getTime();
@@ -411,14 +412,18 @@ function userOf(
   return { name: user.name || id, pod: podRefOf(user), state: user.state, isSure };
 }
 
-/** Why no image can be removed: facts are missing. */
-function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): KeptBecause | undefined {
+/** Why no image can be removed: facts are missing. Whether an image is wanted is no matter if it is on the remove list. */
+function unknownBecause(
+  { containers, pods, clockUnsure, wanted }: ImageGcFacts,
+  isOnRemoveList = false,
+): KeptBecause | undefined {
   if (containers === undefined) return { reason: 'ContainersUnknown', container: undefined };
   // A container whose image is unknown may use any image.
   const container = containers.find((one) => imageOf(one) === '');
   if (container !== undefined) return { reason: 'ContainersUnknown', container };
   if (pods === undefined) return { reason: 'PodsUnknown' };
-  return clockUnsure === true ? { reason: 'ClockUnsure' } : undefined;
+  if (clockUnsure === true) return { reason: 'ClockUnsure' };
+  return wanted?.awaitedForMs !== undefined && !isOnRemoveList ? { reason: 'WantedUnknown' } : undefined;
 }
 
 /** The kubelet's order: never used, then by last use, then by first detection; then by id, so that every plan has the same order. */

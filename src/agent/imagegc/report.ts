@@ -140,9 +140,10 @@ function resultOf({ plan, results, disk }: PassFacts): Outcome {
 const isMissed = ({ goals }: ImageGcPlan, results: RemovalResults): boolean =>
   goals.some(({ wanted }) => wanted > 0) && isMissing(results) && results.stopped?.isShutdown !== true;
 
-function unknownMessage({ kept }: ImageGcPlan): string | undefined {
+function unknownMessage({ kept, wantedUnknown }: ImageGcPlan): string | undefined {
   const reasons = new Set(kept.map(({ reason }) => reason).filter((it) => /Unknown$|^ClockUnsure$/.test(it)));
-  return reasons.size === 0 ? undefined : [...reasons].join(', ');
+  const texts = [...reasons].map((it) => (it === 'WantedUnknown' ? `${it} (${wantedUnknown})` : it));
+  return texts.length === 0 ? undefined : texts.join(', ');
 }
 
 function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {

@@ -82,6 +82,10 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
     change:
       'No such workload whose pods can run on the node names it, the policy has no nodes.imageGC.pinWanted, or entries of nodes.imageGC.remove match all of its names.',
   },
+  WantedUnknown: {
+    meaning: 'The agent waits for its first list of wanted images (nodes.imageGC.pinWanted).',
+    change: 'The controller writes the list, ten minutes have passed, or the kubelet is about to act.',
+  },
   NotSelected: {
     meaning: 'The policy removes only other images (nodes.imageGC.only), or it has no name.',
     change: 'Patterns of nodes.imageGC.only match all of its names, or entries of nodes.imageGC.remove do.',
@@ -201,6 +205,7 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
       };
     }
     case 'Wanted':
+    case 'WantedUnknown':
       return { detail: wantedByText(target, plan), field: 'nodes.imageGC.pinWanted=true' };
     case 'NotSelected':
       return explainNotSelected(target, plan);
@@ -208,7 +213,7 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
       return explainYoung(target, plan);
     case 'BelowThreshold':
       return {
-        detail: [belowText(plan), ...inodesBelowText(plan), ...ageText(target)].join(' '),
+        detail: [belowText(plan), ...inodesBelowText(plan), ...ageText(target, plan)].join(' '),
         field: [
           ...partsOf(plan).map(({ prefix, thresholds }) => highField(thresholds, prefix)),
           ...ageFields(target),
@@ -216,7 +221,7 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
       };
     case 'TargetMet':
       return {
-        detail: [targetText(plan), ...estimateText(plan), ...ageText(target)].join(' '),
+        detail: [targetText(plan), ...estimateText(plan), ...ageText(target, plan)].join(' '),
         field: [...targetFields(plan), ...ageFields(target)].join(', '),
       };
     case 'Holding':
@@ -293,7 +298,7 @@ function explainSignal(decision: ImageDecision, signal: DiskSignal, plan: ImageG
 
 const wantedByText = ({ wanted }: JudgedImage, { wantedUnknown }: ImageGcPlan): string =>
   wanted?.workload === undefined
-    ? `It may still be wanted: ${wantedUnknown}.`
+    ? `It may be wanted: ${wantedUnknown}.`
     : `${wanted.workload} names it in its pod template.`;
 
 function explainYoung({ record, minimumAgeMs }: JudgedImage, { rule }: ImageGcPlan): Why {
@@ -334,8 +339,9 @@ const boundText = ({ pod, image }: JudgedImage['boundPod'] = { pod: '', image: u
     ? `Pod ${pod}, bound to this node, has more than ${bounds.images / 1024} KB of image references, so it may use any image.`
     : `Pod ${pod}, bound to this node, refers to it as ${image}.`;
 
-/** Names the entry that sets the maximum age of an image. */
-function ageText({ ageEntry }: JudgedImage): readonly string[] {
+/** Names the entry that sets the maximum age of an image, or why none does. */
+function ageText({ ageEntry }: JudgedImage, { wantedUnknown }: ImageGcPlan): readonly string[] {
+  if (wantedUnknown !== undefined) return [`It may be wanted, so no age removes it: ${wantedUnknown}.`];
   if (ageEntry === undefined) return [];
   const { pattern, maximumAgeMs } = ageEntry;
   const age = maximumAgeMs === undefined ? 'none' : formatDuration(maximumAgeMs);
@@ -486,10 +492,8 @@ function inodesBelowText({ rule, usedInodesPercent }: ImageGcPlan): readonly str
   if (rule?.inodes === undefined) return [];
   if (usedInodesPercent === undefined)
     return ['The file system reports no inodes, so dustpan removes no image for inodes.'];
-  const { highThresholdPercent } = rule.inodes;
-  return highThresholdPercent >= 100
+  const { highThresholdPercent: high } = rule.inodes;
+  return high >= 100
     ? ['With a threshold of 100 % dustpan removes no image for inodes.']
-    : [
-        `Only ${usedInodesPercent} % of its inodes are in use; dustpan removes images from ${highThresholdPercent} % on.`,
-      ];
+    : [`Only ${usedInodesPercent} % of its inodes are in use; dustpan removes images from ${high} % on.`];
 }

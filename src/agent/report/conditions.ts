@@ -116,7 +116,7 @@ function pinLimitFinding({ count, bytes }: CountAndBytes): Finding {
 const wantedFinding = (because: string): Finding =>
   yes(
     'WantedImagesUnknown',
-    `Not all images that workloads want (pinWanted) are known, so the agent keeps its pins, and does not protect images that it has not pinned: ${because}`,
+    `Not all images that workloads want (pinWanted) are known, so the agent keeps its pins, and removes no image by age; for space it removes images that it has not pinned: ${because}`,
   );
 
 function keptFinding({

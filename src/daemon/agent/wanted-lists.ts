@@ -1,6 +1,9 @@
 import { wantedOn, type WantedImages, type WantedList, type WantedReading } from '../../api/wanted-images.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 
+/** The controller writes a missing list within five minutes, one of its periods. */
+const awaitedMs = 10 * 60_000;
+
 interface WantedListsDeps {
   /** The pause between two passes; those for pulls follow one another within seconds. */
   readonly periodMs: number;
@@ -10,10 +13,14 @@ interface WantedListsDeps {
   readonly labels: () => Readonly<Record<string, string>> | undefined;
 }
 
-/** Reads the list of wanted images at most once in a period. While it cannot be read, the images of the last one still count. */
+/**
+ * Reads the list of wanted images at most once in a period. While it cannot be read, the images of the last one still count; before the first one it is
+ * awaited for a while, not for ever: a controller may be missing.
+ */
 export class WantedLists {
   readonly #deps: WantedListsDeps;
   #last: { readonly list: WantedList; readonly readAtMs: number } | undefined;
+  #awaitedSinceMs: number | undefined;
 
   constructor(deps: WantedListsDeps) {
     this.#deps = deps;
@@ -24,10 +31,18 @@ export class WantedLists {
     const now = clock.monotonicMs();
     if (this.#last === undefined || now - this.#last.readAtMs >= periodMs) {
       const reading = await read(signal);
-      if (typeof reading === 'string')
-        return { ...wantedOn(this.#last?.list ?? reading, labels(), clock.now()), unknownBecause: reading };
+      if (typeof reading === 'string') return this.#without(reading, now);
       this.#last = { list: reading, readAtMs: now };
     }
     return wantedOn(this.#last.list, labels(), clock.now());
+  }
+
+  #without(because: string, nowMs: number): WantedImages {
+    const { clock, labels } = this.#deps;
+    const wanted = wantedOn(this.#last?.list ?? because, labels(), clock.now());
+    this.#awaitedSinceMs ??= nowMs;
+    const leftMs = this.#awaitedSinceMs + awaitedMs - nowMs;
+    const isAwaited = this.#last === undefined && leftMs > 0;
+    return { ...wanted, unknownBecause: because, awaitedForMs: isAwaited ? leftMs : undefined };
   }
 }

@@ -143,7 +143,7 @@ const wantedNotes = (node: string, { wantedUnknown }: ImageGcPlan): readonly str
   wantedUnknown === undefined
     ? []
     : [
-        `Node ${node}: not all images that workloads want (nodes.imageGC.pinWanted) are known, so those that dustpan has pinned are kept: ${wantedUnknown}.`,
+        `Node ${node}: not all images that workloads want (nodes.imageGC.pinWanted) are known, so those that dustpan has pinned are kept, and none is removed by age: ${wantedUnknown}. An agent that waits for its first list removes none for ten minutes.`,
       ];
 
 function imageHoldNotes(

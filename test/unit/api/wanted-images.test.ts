@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   formatWantedList,
+  hasAllFor,
   parseWantedList,
   wantedOn,
   type WantedList,
@@ -27,6 +28,17 @@ test.each<[name: string, labels: Record<string, string> | undefined, expected: r
   const { images, unknownBecause } = wantedOn(list(), labels, now);
   expect(images.map(({ image }) => image)).toEqual(expected);
   expect(unknownBecause).toBeUndefined();
+});
+
+test.each<[name: string, live: Record<string, string> | undefined, hasAll: boolean]>([
+  ['a label that selects no workload', { gpu: 'yes', more: '' }, true],
+  ['the label that a workload of other nodes needs', { gpu: 'yes', zone: 'a' }, false],
+  ['no node', undefined, false],
+])('whether the images of a node are all that are wanted there, with %s', (_, live, hasAll) => {
+  expect(hasAllFor(live, wantedOn(list(), { gpu: 'yes' }, now))).toBe(hasAll);
+  // Those that are not wanted any more do no harm.
+  expect(hasAllFor(live, wantedOn(list(), { gpu: 'yes', zone: 'a' }, now))).toBe(true);
+  expect(hasAllFor(live, undefined)).toBe(false);
 });
 
 test.each<[name: string, reading: WantedList | string, images: number, because: string]>([

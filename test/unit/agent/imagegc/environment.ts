@@ -65,7 +65,7 @@ export class Node {
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
-  wanted: WantedImages = { images: [], labels: {}, unknownBecause: undefined };
+  wanted: WantedImages = { images: [], elsewhere: [], unknownBecause: undefined };
   wantedReads = 0;
   governance: NodeGovernance = governed({});
   /** How the response of the API server differs from the caches. */

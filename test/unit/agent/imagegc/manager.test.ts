@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { WantedImages } from '../../../../src/api/wanted-images.ts';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { changeAt, container, image } from '../../../fakes/runtime.ts';
-import { nodePod } from './builders.ts';
+import { governedNode } from '../builders.ts';
+import { pressurePolicy } from '../nodepressure/builders.ts';
+import { imageRule, nodePod } from './builders.ts';
 import { governed, Node } from './environment.ts';
 import { fieldsOfLine } from '../../docs/pages.ts';
 
@@ -92,7 +95,7 @@ test('a pass compares the patterns of the policy that governs the node with its 
 test('a pass reads once which images workloads want, only if the policy needs them, and removes others', async () => {
   node.wanted = {
     images: [{ image: 'a', workload: 'CronJob batch/report', nodeSelector: {} }],
-    labels: {},
+    elsewhere: [],
     unknownBecause: 'no room for all',
   };
   node.governance = governed({ pinWanted: true });
@@ -107,11 +110,42 @@ test('a pass reads once which images workloads want, only if the policy needs th
   expect(node.wantedReads).toBe(1);
 });
 
+/** Only nodes with another label want an image. */
+const ofGpuNodes: WantedImages = {
+  images: [],
+  elsewhere: [{ image: 'gpu', workload: 'DaemonSet batch/gpu', nodeSelector: { gpu: 'yes' } }],
+  unknownBecause: undefined,
+};
+
+test('live labels that select no other workload change nothing', async () => {
+  node.governance = governed({ pinWanted: true });
+  node.wanted = ofGpuNodes;
+  node.live = { labels: { zone: 'b' } };
+  expect((await node.pass()).removed).toBe(1);
+});
+
+test('while the first list of wanted images is awaited, no image is removed, and no eviction follows', async () => {
+  const imageGC = imageRule({ pinWanted: true, minimumAgeMs: 0 });
+  node.governance = governedNode({ imageGC, nodePressure: pressurePolicy() });
+  node.wanted = { images: [], elsewhere: [], unknownBecause: 'no list', awaitedForMs: 60_000 };
+  expect(await node.pass()).toMatchObject({
+    result: 'Unknown',
+    message: 'WantedUnknown (no list)',
+    removed: 0,
+  });
+  expect(await node.relieve(1000)).toBe('MoreLeft');
+  expect(await node.relieve(1000, { kubeletInMs: 60_001 })).toBe('MoreLeft');
+  expect(node.left).toBe('a b c d e f g h i');
+  // The kubelet would remove every unused image.
+  expect(await node.relieve(1000, { kubeletInMs: 60_000 })).toBe('Enough');
+});
+
 test.each([
   { pinWanted: true, removed: 0 },
   { pinWanted: false, removed: 1 },
 ])('live labels other than those of the plan end a pass: pinWanted $pinWanted', async (given) => {
   node.governance = governed({ pinWanted: given.pinWanted });
+  node.wanted = ofGpuNodes;
   node.live = { labels: { gpu: 'yes' } };
   const { removed, result, message } = await node.pass();
   expect(removed).toBe(given.removed);

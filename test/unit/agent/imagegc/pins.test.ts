@@ -63,7 +63,7 @@ function planned(given: Case): PinPlan {
   const { sandboxImage } = given;
   const wanted = given.wanted && {
     images: given.wanted.map((name) => ({ image: name, workload: 'CronJob a/b', nodeSelector: {} })),
-    labels: {},
+    elsewhere: [],
     unknownBecause: undefined,
   };
   const plan = planImageGc(facts(images, { space, disk, sandboxImage, wanted }), { governance, now });
@@ -511,6 +511,8 @@ describe('a pass', () => {
       await node.observe();
       await node.pass();
       node.governance = governed({ pinWanted: true });
+      const workload = { image: 'gpu', workload: 'DaemonSet batch/gpu', nodeSelector: { gpu: 'yes' } };
+      node.wanted = { images: [], elsewhere: [workload], unknownBecause: undefined };
       node.live = { labels };
       await node.pass();
       expect(store.pinned).toHaveLength(pins);

@@ -26,7 +26,7 @@ const identified = { containers: [container('b'), container('c', { ...unlisted, 
 const wanted = (name: string) => ({
   wanted: {
     images: [{ image: name, workload: 'CronJob batch/report', nodeSelector: {} }],
-    labels: {},
+    elsewhere: [],
     unknownBecause: undefined,
   },
 });
@@ -39,6 +39,9 @@ const ownPin = {
     sandboxImages: new Set<string>(),
   },
 };
+
+/** The agent waits for its first list of wanted images. */
+const awaited = { wanted: { images: [], elsewhere: [], unknownBecause: 'no list', awaitedForMs: 1 } };
 
 /** Reasons of images that a pin or the policy protects. */
 const protecting: readonly (string | undefined)[] = ['Pinned', 'KeepListed', 'Wanted', 'NotSelected'];
@@ -74,11 +77,12 @@ describe('an image', () => {
     [
       'is pinned by dustpan, and may be wanted beyond a list that is not complete',
       'Wanted',
-      { ...ownPin, wanted: { images: [], labels: {}, unknownBecause: 'too many' } },
+      { ...ownPin, wanted: { images: [], elsewhere: [], unknownBecause: 'too many' } },
       {},
       { pinWanted: true },
     ],
     ['is not pinned, and which are wanted is unknown', undefined, {}, {}, { pinWanted: true }],
+    ['may be wanted by a list that is awaited', 'WantedUnknown', awaited, {}, { pinWanted: true }],
     [
       'has no name, a container reports a digest that is not listed',
       'InUse',
@@ -158,9 +162,12 @@ describe('an image', () => {
     expect(a?.target.protectedBy?.reason).toBe(protecting.includes(reason) ? reason : undefined);
   });
 
-  test('that is wanted is removed by an entry of remove: a person has written it', () => {
+  test.each([
+    ['is wanted', wanted('a')],
+    ['may be wanted by a list that is awaited', awaited],
+  ])('that %s is removed by an entry of remove: a person has written it', (_, over) => {
     const remove = [{ image: 'a', untilMs: now.getTime() + minute }];
-    const [removal] = planOf(facts([image('a')], wanted('a')), { pinWanted: true, remove }).removals;
+    const [removal] = planOf(facts([image('a')], over), { pinWanted: true, remove }).removals;
     expect(removal?.reason).toBe('RemoveListed');
   });
 
@@ -266,6 +273,14 @@ describe('the age step', () => {
     const made = planOf(facts([image('a')], { ...idle, records: { a: record } }), hour);
     expect([...made.removals, ...made.kept].map(({ reason }) => reason)).toEqual([expected]);
     expect(made).toMatchObject({ state: 'Idle', wantedBytes: 0, plannedBytes: 0 });
+  });
+
+  test('does not run while not all wanted images are known; the space step does', () => {
+    const records = { a: { ...usedMinutesAgo(60), lastUsedMs: minutesAgo(60) - 1 } };
+    const wanting = { ...hour, pinWanted: true };
+    const [image1] = planOf(facts([image('a')], { ...idle, records }), wanting).kept;
+    expect(image1).toMatchObject({ reason: 'BelowThreshold', eligibleAt: undefined });
+    expect(verdicts(planOf(facts([image('a')], { records }), wanting)).removed).toEqual(['a Space']);
   });
 
   test('runs first, and the space step needs less by the bytes that it frees', () => {

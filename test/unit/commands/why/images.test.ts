@@ -75,9 +75,10 @@ const pinnedBy = (policy: string, pinned: boolean): NodePart =>
 const madeFrom = (id: string, over: Parameters<typeof container>[1]): Facts =>
   on({ containers: [container(id, { pod: 'web', ...over })] });
 
-/** Only an agent observes a jump of the clock, and removals that fail. */
-const live: Readonly<Record<'ClockUnsure' | 'RemovalFailed', Partial<ImageGcFacts>>> = {
+/** Only an agent observes a jump of the clock, and removals that fail, and waits for its first list of wanted images. */
+const live: Readonly<Record<'ClockUnsure' | 'RemovalFailed' | 'WantedUnknown', Partial<ImageGcFacts>>> = {
   ClockUnsure: { clockUnsure: true },
+  WantedUnknown: { wanted: { images: [], elsewhere: [], unknownBecause: 'no list', awaitedForMs: 1 } },
   RemovalFailed: { failedBefore: new Map([['sha256:x', { times: 1, retryInMs: 20_000 }]]) },
 };
 
@@ -157,6 +158,11 @@ const planned: Cases<
   },
   UsedRecently: { 'in this pass': governed({}, partWith({}, { x: 0 })) },
   BelowThreshold: {
+    'and not all wanted images are known': {
+      ...on({ disk: half }),
+      ...governed({ pinWanted: true, maximumAgeMs: 1_800_000 }, partWith({ disk: half })),
+      wanted: 'the controller has not written ConfigMap dustpan-system/dustpan-wanted-images',
+    },
     'of bytes': on({ disk: half }),
     'of bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, inodesFree: 500 } })),
   },
@@ -195,7 +201,7 @@ testReasons(
       Object.values(live).flatMap((over) => {
         const plan = planImageGc(
           { ...facts([image('x')]), ...over },
-          { governance: governedBy(imageRule()), now },
+          { governance: governedBy(imageRule({ pinWanted: true })), now },
         );
         return plan.kept.map((one) => [{ ...one, eligibleAt: undefined }, explainImage(one, plan)] as const);
       }),

@@ -34,6 +34,39 @@ test('a list is read again after a period', async () => {
   expect(await read()).toBe('b, complete');
 });
 
+test('the first list is awaited for ten minutes, no other', async () => {
+  const left: WantedReading[] = ['refused', 'refused', listOf('a'), 'refused'];
+  const lists = new WantedLists({
+    periodMs: 300_000,
+    clock,
+    read: () => Promise.resolve(left.shift() ?? 'refused'),
+    labels: () => ({}),
+  });
+  const awaited = async (afterMs: number): Promise<number | undefined> => {
+    clock.advance(afterMs);
+    return (await lists.read(signal)).awaitedForMs;
+  };
+  expect([await awaited(0), await awaited(599_999)]).toEqual([600_000, 1]);
+  expect([await awaited(0), await awaited(300_000)]).toEqual([undefined, undefined]);
+});
+
+test('a list that was read is not awaited again', async () => {
+  const left: WantedReading[] = [listOf('a')];
+  const deps = { periodMs: 300_000, clock, labels: () => ({}) };
+  const lists = new WantedLists({ ...deps, read: () => Promise.resolve(left.shift() ?? 'refused') });
+  await lists.read(signal);
+  clock.advance(300_000);
+  expect(await lists.read(signal)).toMatchObject({ unknownBecause: 'refused', awaitedForMs: undefined });
+});
+
+test('after ten minutes without a list none is awaited', async () => {
+  const deps = { periodMs: 300_000, clock, labels: () => ({}) };
+  const lists = new WantedLists({ ...deps, read: () => Promise.resolve('refused') });
+  await lists.read(signal);
+  clock.advance(600_000);
+  expect((await lists.read(signal)).awaitedForMs).toBeUndefined();
+});
+
 test('while no list can be read, the images of the last one count', async () => {
   const read = listsOf('refused', listOf('a'), 'refused', listOf('b'));
   expect(await read()).toBe('refused');
