@@ -49,6 +49,8 @@ export interface StoredPull {
   readonly unpackedBytes: number;
   /** Whether it has received something within a minute. */
   readonly isReceiving: boolean;
+  /** IDs of the leases that keep it: each attempt has its own. undefined = not recorded. */
+  readonly leaseIds?: readonly string[] | undefined;
 }
 
 /** What containerd keeps besides images and containers of the kubelet; bytes of writable layers are not known. */

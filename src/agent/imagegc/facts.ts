@@ -22,6 +22,8 @@ import type { DiskDemand, ReclaimResult } from '../nodepressure/facts.ts';
 
 /** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
 export interface ImageGcFacts extends AgentState {
+  /** By the reference that pods wait for. */
+  readonly attempts?: ReadonlyMap<string, PullAttempts> | undefined;
   readonly listed: readonly RuntimeImage[];
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly pods: readonly NodePod[] | undefined;
@@ -120,6 +122,13 @@ export type KeptBecause =
   | { readonly reason: 'ContainersUnknown'; readonly container: RuntimeContainer | undefined }
   | { readonly reason: Exclude<ImageKeepReason, 'InUse' | 'RemovalFailed' | 'ContainersUnknown'> };
 
+/** The attempts of a pull that the agent has seen since it started. */
+export interface PullAttempts {
+  readonly count: number;
+  /** IDs of the leases that were counted last. */
+  readonly leaseIds: readonly string[];
+}
+
 /** An image that pods of the node wait for, and that the node does not have. Bytes: undefined = not known. */
 export interface PendingPull {
   /** As in the spec of the first pod. */
@@ -134,6 +143,8 @@ export interface PendingPull {
   readonly receivedBytes: number | undefined;
   /** What it still takes, packed and unpacked. */
   readonly neededBytes: number | undefined;
+  /** A lower bound. */
+  readonly attempts: number | undefined;
 }
 
 export interface FittedPull extends PendingPull {

@@ -34,7 +34,7 @@ import { imageGcReasons, showPinned, showSpace, type ImageGcMetrics, type Stage 
 import { storedNames } from './pin-labels.ts';
 import { confirmsUnpins, isUnpin, pinnedAfter, planPins, type StoredNames } from './pins.ts';
 import { planImageGc } from './plan.ts';
-import { observePullBytes, receivedWithinMs } from './pulls.ts';
+import { observeAttempts, observePullBytes, receivedWithinMs } from './pulls.ts';
 import { imageSpace } from './space.ts';
 import {
   afterGap,
@@ -87,6 +87,8 @@ export class ImageGcManager {
   #failedInARow = 0;
   readonly #failures = imageFailures();
   readonly #late: LateRemovals<ImageRemoval>;
+  /** Of the pulls that pods wait for. */
+  #attempts: ImageGcFacts['attempts'];
   /** Patterns of nodes.imageGC.remove that have matched an image. */
   #matched: ReadonlySet<string> = new Set();
   /** `rulesId` of the policy whose hold was recorded last. */
@@ -195,9 +197,10 @@ export class ImageGcManager {
       const { disk, diskTrouble } = await this.#measure(rule, signal);
       if (this.#state !== undefined)
         this.#state = { ...this.#state, pullBytes: observePullBytes({ ...facts, space }) };
+      this.#attempts = observeAttempts({ ...facts, space, attempts: this.#attempts });
       const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
-        facts: { ...facts, space, disk, failedBefore },
+        facts: { ...facts, space, disk, failedBefore, attempts: this.#attempts },
         names,
         disk,
         diskTrouble,

@@ -29,14 +29,18 @@ const fitText = {
 
 /** Whether a pull fits, in one sentence without a full stop, and how far it is. */
 export function explainPull(pull: NodeGCReportStatusImagesPull): string {
-  const { fit, totalBytes, receivedBytes, reason } = pull;
+  const { fit, totalBytes, receivedBytes, reason, attempts = 0 } = pull;
   const progress =
     totalBytes === undefined || receivedBytes === undefined
       ? []
       : [`${sizeText(receivedBytes)} of ${sizeText(totalBytes)} are received`];
   const remark = fitText[fit];
   const sentence = `${pullText(pull)}${remark === undefined ? '' : `: ${remark}`}`;
-  return [sentence, ...progress, ...(reason === undefined ? [] : [`the kubelet reports ${reason}`])].join(
-    '; ',
-  );
+  const repeated = attempts > 1 ? [`at least ${attempts} attempts have begun`] : [];
+  return [
+    sentence,
+    ...progress,
+    ...repeated,
+    ...(reason === undefined ? [] : [`the kubelet reports ${reason}`]),
+  ].join('; ');
 }

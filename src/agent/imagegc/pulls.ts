@@ -7,7 +7,7 @@ import { isFinished } from '../../api/pod-phase.ts';
 import { contentNode, imageNode, resourceNode, type Graph, type Node } from '../../containerd/graph.ts';
 import { kubernetesNamespace, type Blob, type ContainerdStore } from '../../containerd/store.ts';
 import { sum } from '../../runtime/sum.ts';
-import type { FittedPull, ImageGcFacts, PendingPull } from './facts.ts';
+import type { FittedPull, ImageGcFacts, PendingPull, PullAttempts } from './facts.ts';
 import { distinctImages } from './uses.ts';
 
 /** As the report of the node has it. */
@@ -37,9 +37,13 @@ export function storedPulls(store: ContainerdStore, graph: Graph, now: Date): re
       (layer) => !ofImages.has(contentNode(layer.digest)),
     );
     const leased = leases
-      .map(({ resources }) => resources.map(({ type, id }) => resourceNode(type, id)))
-      .filter((nodes) => nodes.includes(node));
-    const unpacked = new Set(leased.flat().filter((one) => isSnapshot(one) && !ofImages.has(one)));
+      .map(({ id: leaseId, resources }) => ({
+        leaseId,
+        nodes: resources.map(({ type, id }) => resourceNode(type, id)),
+      }))
+      .filter(({ nodes }) => nodes.includes(node));
+    const kept = leased.flatMap(({ nodes }) => nodes);
+    const unpacked = new Set(kept.filter((one) => isSnapshot(one) && !ofImages.has(one)));
     return {
       repositories: repositoriesOf(blob),
       digests: [
@@ -54,6 +58,7 @@ export function storedPulls(store: ContainerdStore, graph: Graph, now: Date): re
       isReceiving: own.some(
         ({ digest: layer }) => (received.get(layer)?.updatedAtSeconds ?? 0) * 1000 >= sinceMs,
       ),
+      leaseIds: leased.map(({ leaseId }) => leaseId),
     };
   });
 }
@@ -69,31 +74,41 @@ const repositoriesOf = ({ labels }: Blob): readonly string[] =>
       : [],
   );
 
-type PullFacts = Pick<ImageGcFacts, 'listed' | 'pods' | 'space' | 'pullBytes'>;
+type PullFacts = Pick<ImageGcFacts, 'listed' | 'pods' | 'space' | 'pullBytes' | 'attempts'>;
 
 /** The images that pods wait for, each once. */
 export function pendingPulls(facts: PullFacts): readonly PendingPull[] {
-  const { listed, pods = [], space } = facts;
+  const ratio = unpackedRatio(facts);
+  return awaitedPulls(facts).map(({ reference, stored, ...pull }) => {
+    const left = stored && ratio && leftBytes(stored, ratio);
+    return {
+      ...pull,
+      totalBytes: stored?.totalBytes,
+      receivedBytes: stored?.receivedBytes,
+      neededBytes: left ?? facts.pullBytes?.get(reference),
+      attempts: facts.attempts?.get(reference)?.count,
+    };
+  });
+}
+
+/** The images that pods wait for by their references, and what containerd has of each. */
+function awaitedPulls({ listed, pods = [], space, pullBytes }: PullFacts) {
   const index = imageIndex(distinctImages(listed));
   const waiting = pods
     .filter((pod) => !isFinished(pod) && pod.deletionAtMs === undefined)
     .flatMap((pod) => (pod.awaited ?? []).map((one) => awaitedBy(pod, one)))
     .filter(({ image }) => index.idsOf(image).length === 0);
-  const ratio = unpackedRatio(facts);
   // The first of each.
   const distinct = new Map(waiting.toReversed().map((one) => [one.reference, one]));
   return [...distinct.values()].map(({ reference, image, reason }) => {
-    const isRemembered = facts.pullBytes?.has(reference) === true;
-    const stored = storedPullOf(reference, isRemembered, [...distinct.keys()], space?.pulls ?? []);
-    const left = stored && ratio && leftBytes(stored, ratio);
+    const isRemembered = pullBytes?.has(reference) === true;
     const waits = waiting.filter((one) => one.reference === reference);
     return {
+      reference,
       image,
       pods: [...new Set(waits.map(({ pod }) => pod))],
       reason,
-      totalBytes: stored?.totalBytes,
-      receivedBytes: stored?.receivedBytes,
-      neededBytes: left ?? facts.pullBytes?.get(reference),
+      stored: storedPullOf(reference, isRemembered, [...distinct.keys()], space?.pulls ?? []),
     };
   });
 }
@@ -151,13 +166,34 @@ function unpackedRatio({ listed, space }: Pick<PullFacts, 'listed' | 'space'>): 
 
 /** Remembers what the whole of each pull takes: between two attempts the runtime knows nothing of it. Those that nothing waits for are forgotten. */
 export function observePullBytes(facts: PullFacts): ReadonlyMap<string, number> {
+  const { pods, pullBytes = new Map<string, number>() } = facts;
+  if (pods === undefined) return pullBytes;
   const ratio = unpackedRatio(facts);
   return new Map(
     pendingPulls(facts).flatMap(({ image, totalBytes }) => {
       const reference = normaliseReference(image);
       const whole = totalBytes && ratio && Math.ceil(totalBytes * (1 + ratio));
-      const bytes = whole ?? facts.pullBytes?.get(reference);
+      const bytes = whole ?? pullBytes.get(reference);
       return bytes === undefined ? [] : [[reference, bytes] as const];
+    }),
+  );
+}
+
+/**
+ * Counts the attempts of each pull by their leases. The count is a lower bound: an attempt that ends between two passes is not seen. One that receives
+ * nothing may be the interrupted pull of another tag.
+ */
+export function observeAttempts(facts: PullFacts): ReadonlyMap<string, PullAttempts> {
+  const { pods, attempts: before = new Map<string, PullAttempts>() } = facts;
+  if (pods === undefined) return before;
+  return new Map(
+    awaitedPulls(facts).flatMap(({ reference, stored }) => {
+      const known = before.get(reference);
+      if (stored?.isReceiving !== true) return known === undefined ? [] : [[reference, known] as const];
+      const { leaseIds = [] } = stored;
+      const began = leaseIds.filter((id) => known?.leaseIds.includes(id) !== true).length;
+      const count = (known?.count ?? 0) + began;
+      return count === 0 ? [] : [[reference, { count, leaseIds }] as const];
     }),
   );
 }

@@ -225,7 +225,7 @@ function imageSpaceJson({ images, shares, ownPins, sandboxImages, pulls }: Image
       ...bytes,
     })),
     shares: shares.map((share) => ({ ...share, images: share.images.map((id) => places.get(id)) })),
-    pulls,
+    pulls: pulls?.map((pull) => ({ ...pull, leaseIds: undefined })),
   };
 }
 

@@ -58,6 +58,13 @@ async function pulls(): Promise<readonly NodeGCReportStatusImagesPull[]> {
   return (await readReport(cluster))?.images?.pulls ?? [];
 }
 
+/** How often the kubelet has begun to pull. */
+async function pullingEvents(): Promise<number> {
+  const args = ['get', 'events', '--field-selector=reason=Pulling', '-o', 'jsonpath={.items[*].count}'];
+  const counts = (await kubectl(cluster, args)).split(' ').map(Number);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 beforeAll(async () => {
   cluster = await startQuietNode({ parts: ['registry'], images: [busyboxImage, kept, ...unused] });
   gate = new RegistryGate(cluster.registryUrl);
@@ -92,6 +99,10 @@ test('without pullHeadroom no image is removed, and the pull fails', async () =>
   await expect.poll(reason, { ...eventually, timeout: 60_000 }).toContain('no space left on device');
   await passesOf(agent, 'imagegc', 2);
   expect(await tags()).toEqual(allUnused);
+  const attempts = async () => (await pulls())[0]?.attempts;
+  await expect.poll(attempts, { ...eventually, timeout: 90_000 }).toBeGreaterThan(1);
+  const [seen = 0, begun] = [await attempts(), await pullingEvents()];
+  expect(seen).toBeLessThanOrEqual(begun);
   await kubectl(cluster, ['delete', 'pod', 'web-1']);
   await expect.poll(pulls, eventually).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   fitPulls,
+  observeAttempts,
   observePullBytes,
   pendingPulls,
   reportedPull,
@@ -76,6 +77,7 @@ describe('a pull that containerd has begun', () => {
         receivedBytes: 20 * block,
         unpackedBytes: 30 * block,
         isReceiving: false,
+        leaseIds: ['pull'],
       },
     ]);
   });
@@ -250,6 +252,43 @@ describe('an image that a pod waits for', () => {
     expect([...observePullBytes(observed([waits('web')], [big], { listed: [] }))]).toEqual([]);
     expect([...observePullBytes(observed([], [big], { pullBytes }))]).toEqual([]);
     expect([...observePullBytes(observed([waits('web')], [quiet]))]).toEqual([]);
+    expect(observePullBytes(observed(undefined, [], { pullBytes }))).toBe(pullBytes);
+  });
+
+  describe('its attempts are counted by their leases', () => {
+    const first = { ...big, leaseIds: ['1'] };
+    const second = { ...big, leaseIds: ['2'] };
+    const both = { ...big, leaseIds: ['1', '2'] };
+    const other = nodePod('web', []);
+    const noSpace = { space: undefined };
+    type Pass = Parameters<typeof observed>;
+    const seen = (pulls: readonly StoredPull[]): Pass => [[waits('web')], pulls];
+    test.each<readonly [string, readonly Pass[], number | undefined]>([
+      ['none is known yet', [seen([])], undefined],
+      ['one in several passes', [seen([first]), seen([first]), seen([first])], 1],
+      ['two with a time between them', [seen([first]), seen([]), seen([second])], 2],
+      ['the lease of the first is still there', [seen([first]), seen([both]), seen([second])], 2],
+      [
+        'what containerd keeps is not known meanwhile',
+        [seen([first]), [[waits('web')], [], noSpace], seen([first])],
+        1,
+      ],
+      ['the pods are not known meanwhile', [seen([first]), [undefined, []], seen([second])], 2],
+      [
+        'one that receives nothing may be of another tag',
+        [seen([first]), seen([{ ...quiet, leaseIds: ['0'] }]), seen([first])],
+        1,
+      ],
+      ['nothing waits for it meanwhile', [seen([first]), [[other], []], seen([second])], 1],
+      ['leases are not recorded', [seen([big])], undefined],
+    ])('%s', (_, passes, expected) => {
+      const attempts = passes.reduce<ReturnType<typeof observeAttempts>>(
+        (before, pass) => observeAttempts({ ...observed(...pass), attempts: before }),
+        new Map(),
+      );
+      const [pull] = pendingPulls({ ...observed(...seen([first])), attempts });
+      expect(pull?.attempts).toBe(expected);
+    });
   });
 });
 
@@ -263,6 +302,7 @@ test('the report has why a container waits, if the kubelet has said it', () => {
 describe('whether pulls fit', () => {
   const pull = (image: string, neededBytes: number | undefined, receivedBytes?: number): PendingPull => ({
     ...{ image, pods: [], reason: '', totalBytes: undefined, receivedBytes, neededBytes },
+    attempts: undefined,
   });
   test.each<
     readonly [string, readonly PendingPull[], Parameters<typeof fitPulls>[1], readonly string[], number]

@@ -56,7 +56,7 @@ const waitingFor = (...pulls: NodeGCReportStatusImagesPull[]) => ({
     report('node-2', { images: { pulls: [pull({ pods: ['default/y'] })] } }),
   ],
 });
-const tooLarge = pull({ ...sized, fit: 'Short', reason: 'ImagePullBackOff' });
+const tooLarge = pull({ ...sized, fit: 'Short', reason: 'ImagePullBackOff', attempts: 4 });
 
 /** About the pod `x`. */
 const cases: Readonly<Record<string, Facts>> = {
@@ -145,7 +145,7 @@ const nodeCases: Readonly<Record<string, Facts>> = {
     part: {},
     ...waitingFor(
       pull({ ...sized, fit: 'Fits' }),
-      pull({ ...sized, fit: 'Freeing', podCount: 3 }),
+      pull({ ...sized, fit: 'Freeing', podCount: 3, attempts: 1 }),
       tooLarge,
       pull({ ...sized, fit: 'Off' }),
       pull({ reason: 'ErrImagePull' }),
