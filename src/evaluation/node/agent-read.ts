@@ -69,6 +69,10 @@ async function agentsOf(
   return found;
 }
 
+/** The way out: the options that name other nodes lead here again. */
+const noAgent =
+  'no agent of dustpan runs there; dustpan plan and why need none if they run on the node, with --cri-socket, --node-name and --state-dir';
+
 class Reader implements Read {
   readonly parts: NodePart[] = [];
   readonly unread: UnreadNode[] = [];
@@ -84,7 +88,7 @@ class Reader implements Read {
   }
 
   async read(name: string, found: FoundAgent | undefined): Promise<void> {
-    const problem = found === undefined ? 'no agent of dustpan runs there' : await this.#problemOf(found);
+    const problem = found === undefined ? noAgent : await this.#problemOf(found);
     if (problem !== undefined) this.unread.push({ name, problem });
     this.#reading.onProgress(this.parts.length);
   }

@@ -29,13 +29,14 @@ function arePodsUnknown(policy: Policy, facts: PlanFacts): boolean {
 }
 
 function unknownNodes(valid: readonly Policy[], facts: PlanFacts, ofPods: boolean): readonly Unknown[] {
-  const { policies, nodes, parts, noAgents, moreNodes = null } = facts;
+  const { policies, nodes, parts, unread = [], noAgents, moreNodes = null } = facts;
   if (noAgents === true) return [];
   const ruling = valid.filter((policy) => Object.values(rulesFor(policy, ofPods)).includes(true));
   if (nodes === undefined)
     return ruling.map(({ name }) => ({ what: 'nodes', policy: name, nodes: null, remedy: null }));
   const governanceOf = nodeGovernance(policies);
   const read = new Map(parts.map((part) => [part.name, part]));
+  const requested = new Set([...read.keys(), ...unread.map(({ name }) => name)]);
   const governed = Map.groupBy(nodes.values(), (node) => {
     const governance = governanceOf(node);
     return governance.kind === 'governed' ? governance.policy : undefined;
@@ -45,8 +46,8 @@ function unknownNodes(valid: readonly Policy[], facts: PlanFacts, ofPods: boolea
       .map(({ name }) => name)
       .filter((name) => !isWhollyRead(read.get(name), rulesFor(policy, ofPods), facts))
       .toSorted();
-    // A fact that a node lacks is not read by reading it again.
-    const remedy = names.every((name) => read.has(name)) ? null : moreNodes;
+    // Reading a node again shows no more: a note says why it could not be read.
+    const remedy = names.every((name) => requested.has(name)) ? null : moreNodes;
     return names.length === 0 ? [] : [{ what: 'nodes', policy: policy.name, nodes: names, remedy }];
   });
 }

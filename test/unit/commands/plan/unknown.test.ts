@@ -81,13 +81,15 @@ describe('what a plan leaves open', () => {
     expect(unknownOf(policies, over)).toBe(expected);
   });
 
-  test('has a remedy where a node was not read, not where the runtime did not have a fact', () => {
-    const remedyOf = (parts: PlanFacts['parts']) =>
-      unknownIn({ ...factsOf({ policies: [images] }), moreNodes: 'add --nodes', parts }, false).map(
+  test('has a remedy where a node was not requested, not where the runtime did not have a fact, or nobody could read it', () => {
+    const remedyOf = (over: Partial<PlanFacts>) =>
+      unknownIn({ ...factsOf({ policies: [images] }), moreNodes: 'add --nodes', ...over }, false).map(
         ({ remedy }) => remedy,
       );
-    expect(remedyOf([])).toEqual(['add --nodes']);
-    expect(remedyOf([partOf({ images: undefined })])).toEqual([null]);
+    const unread = [{ name: partOf({}).name, problem: 'no agent' }];
+    expect(remedyOf({ parts: [] })).toEqual(['add --nodes']);
+    expect(remedyOf({ parts: [partOf({ images: undefined })] })).toEqual([null]);
+    expect(remedyOf({ parts: [], unread })).toEqual([null]);
   });
 
   test('an answer about pods leaves no image open', () => {
