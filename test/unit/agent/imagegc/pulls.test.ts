@@ -261,6 +261,7 @@ describe('an image that a pod waits for', () => {
     const both = { ...big, leaseIds: ['1', '2'] };
     const other = nodePod('web', []);
     const noSpace = { space: undefined };
+    const remembered = { pullBytes: new Map([[reference, 4000]]) };
     type Pass = Parameters<typeof observed>;
     const seen = (pulls: readonly StoredPull[]): Pass => [[waits('web')], pulls];
     test.each<readonly [string, readonly Pass[], number | undefined]>([
@@ -276,7 +277,7 @@ describe('an image that a pod waits for', () => {
       ['the pods are not known meanwhile', [seen([first]), [undefined, []], seen([second])], 2],
       [
         'one that receives nothing may be of another tag',
-        [seen([first]), seen([{ ...quiet, leaseIds: ['0'] }]), seen([first])],
+        [seen([first]), [[waits('web')], [{ ...quiet, leaseIds: ['0'] }], remembered], seen([first])],
         1,
       ],
       ['nothing waits for it meanwhile', [seen([first]), [[other], []], seen([second])], 1],
