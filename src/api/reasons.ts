@@ -193,7 +193,7 @@ export const evictionKeepReasons = [
 export type EvictionKeepReason = (typeof evictionKeepReasons)[number];
 
 type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason | LeftoverRemoveReason;
-export type StorageReason = EvictionSignal | StorageKeepReason | EvictionKeepReason;
+type StorageReason = EvictionSignal | StorageKeepReason | EvictionKeepReason;
 type PressureReason = ThresholdSignal | PressureKeepReason;
 export type Reason =
   | PodDeleteReason

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { agentUser } from '../../cluster/agent/agent.ts';
 import { etcdEntry } from '../../cluster/servers/etcd-objects.ts';
 import { benchInJail, benchOptions, progress, thousands } from '../bench.ts';
@@ -65,7 +65,7 @@ async function sample({ api, cluster }: Servers): Promise<Sample> {
 
 /** Starts the agents; ends them with SIGTERM. */
 function startAgents(kubeconfig: string): AsyncDisposable & { readonly count: number } {
-  const program = join(import.meta.dirname, 'agents.ts');
+  const program = fileURLToPath(import.meta.resolve('./agents.ts'));
   const children = Array.from({ length: Math.ceil(agents / agentsInAProcess) }, (_, i) => {
     const first = i * agentsInAProcess;
     const args = [program, kubeconfig, first, Math.min(agentsInAProcess, agents - first)].map(String);
