@@ -7,11 +7,13 @@ import { sizeText } from '../../runtime/text/size-text.ts';
 import type { CheckpointTarget, OrphanTarget } from '../decision.ts';
 import type { Why } from '../words.ts';
 
-const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
-const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+const endings = ['th', 'st', 'nd', 'rd'];
+// Without Intl.PluralRules: ICU and its data would cost every agent 2 MiB.
+const isTeen = (place: number): boolean => Math.floor(place / 10) % 10 === 1;
 
 /** `1st`, `14th`. */
-export const ordinal = (place: number): string => `${place}${endings[ordinals.select(place)] ?? 'th'}`;
+export const ordinal = (place: number): string =>
+  `${place}${(isTeen(place) ? undefined : endings[place % 10]) ?? 'th'}`;
 
 /** `1 pod`, `2 pods`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

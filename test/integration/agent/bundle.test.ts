@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,6 +36,23 @@ function modulesOf(entry: string, kinds: readonly string[]): string[] {
   }
   return [...seen].flatMap((name) => Object.keys(facts.outputs[name]?.inputs ?? {}));
 }
+
+test.each(['http', 'tls', 'crypto'])(
+  'no chunk imports node:%s, which would load what dustpan never uses',
+  (name) => {
+    const imports = Object.values(facts.outputs).flatMap((output) => output.imports);
+    const ways = imports.filter(({ path }) => path === `node:${name}`).map(({ kind }) => kind);
+    expect(new Set(ways)).toEqual(new Set(['require-call']));
+  },
+);
+
+test('every chunk is ASCII: V8 keeps a text with one other character in two bytes for each', () => {
+  const folder = dirname(built.main);
+  const chunks = readdirSync(folder).filter((file) => file.endsWith('.js'));
+  expect(chunks.length).toBeGreaterThan(10);
+  const read = (file: string): Buffer => readFileSync(join(folder, file));
+  expect(chunks.filter((file) => read(file).some((byte) => byte > 127))).toEqual([]);
+});
 
 const atOnce = ['import-statement'];
 const agent = 'src/daemon/agent/agent.ts';
