@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { isObject } from '../../api/json.ts';
-import { asList, asObject, asObjects, asText, type JsonObject } from '../codec/json.ts';
+import { asList, asObject, asObjects, asText, textOf, type JsonObject } from '../codec/json.ts';
 import type { Identity } from './credentials.ts';
 
 /** A credential of a plugin, and when it expires, in Unix milliseconds; Infinity = never. */
@@ -57,8 +57,6 @@ function credentialIn(output: string): PluginCredential | undefined {
   const expiresAtMs = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Infinity;
   return { token: textOf(token), tls: { cert: textOf(cert), key: textOf(key) }, expiresAtMs };
 }
-
-export const textOf = (value: unknown): string | undefined => asText(value) || undefined;
 
 function jsonIn(output: string): unknown {
   try {

@@ -1,5 +1,5 @@
 import type { RequestHeaders } from '../http/endpoint.ts';
-import { textOf } from './exec-plugin.ts';
+import { textOf } from '../codec/json.ts';
 
 /** Whom the API server shall take us for; the fields of a kubeconfig's user, or kubectl's flags. */
 export interface Impersonation {

@@ -8,7 +8,6 @@ import type { ProxyVariables } from '../http/proxy-choice.ts';
 import { bearer, RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
 import { impersonationHeaders, type Impersonation } from './impersonation.ts';
 import type { Overrides } from './context.ts';
-import { kubeconfigConnection } from './kubeconfig.ts';
 
 /** The sources of a connection. The values come from flags and environment, which only the CLI reads. */
 export interface ConnectionSources {
@@ -31,8 +30,11 @@ export async function loadClusterConnection(
   clock: Clock,
 ): Promise<ClusterConnection> {
   const { kubeconfig, kubeconfigEnv, overrides = {}, impersonation, proxies } = sources;
-  const from = (files: readonly string[]): Promise<ClusterConnection> =>
-    kubeconfigConnection({ files, overrides, impersonation, proxies }, clock);
+  const from = async (files: readonly string[]): Promise<ClusterConnection> => {
+    // A pod needs neither its code nor that of plugins.
+    const { kubeconfigConnection } = await import('./kubeconfig.ts');
+    return kubeconfigConnection({ files, overrides, impersonation, proxies }, clock);
+  };
   if (kubeconfig) return from([kubeconfig]);
   const listed = filesIn(kubeconfigEnv ?? '');
   if (listed.length > 0) return from(await someExisting(listed));

@@ -80,6 +80,9 @@ export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** A string that is not empty. */
+export const textOf = (value: unknown): string | undefined => asText(value) || undefined;
+
 /** A string, cut at the length at which the protobuf readers cut it. */
 export const boundedText = (value: unknown): string => bounded(asText(value), bounds.text);
 

@@ -72,6 +72,12 @@ test.each([
       /k8s-operator|client-node|js-yaml|src\/(controllers\/|commands\/controller\/(controller|units|metrics)\.ts)/,
   },
   {
+    name: 'the agent in a pod does not load the reader of kubeconfigs, which runs plugins',
+    entry: agent,
+    loaded: /src\/kube\/auth\/load\.ts/,
+    never: /src\/kube\/auth\/(kubeconfig|exec-plugin)/,
+  },
+  {
     name: 'a kubeconfig does not load the generated API classes',
     entry: agent,
     kinds: [...atOnce, 'dynamic-import'],
