@@ -195,10 +195,10 @@ function startRows(
 }
 
 interface Rates {
-  readonly ours: readonly Rate[];
+  readonly ours: readonly Clearing[];
   readonly plain: readonly Rate[];
   readonly peer: Rate;
-  readonly raisedPeer: Rate;
+  readonly raisedPeer: Clearing;
 }
 
 /** Rates of all rounds together: single rounds depend on how often the API server collects its own garbage. */
@@ -216,6 +216,7 @@ function rateRows({ ours, plain, peer, raisedPeer }: Rates): string[][] {
     row(`… plain client, ${inFlight} in flight`, `${share.toFixed(0)} % of ${text(plain)}`, {
       budget: budget('80 %', share >= 80),
     }),
+    row('CPU of a delete', ms(cpuMsADelete(ours)), { peer: ms(cpuMsADelete([raisedPeer])) }),
   ];
 }
 
@@ -223,9 +224,15 @@ const total = (rates: readonly Rate[]): Rate => ({
   count: rates.reduce((sum, { count }) => sum + count, 0),
   seconds: rates.reduce((sum, { seconds }) => sum + seconds, 0),
 });
+const cpuMsADelete = (clearings: readonly Clearing[]): number => {
+  const seconds = clearings.map(
+    ({ usage, cpuSecondsToFirstDelete }) => usage.cpuSeconds - cpuSecondsToFirstDelete,
+  );
+  return (1_000 * seconds.reduce((sum, one) => sum + one, 0)) / total(clearings).count;
+};
 const rateOf = ({ count, seconds }: Rate): number => count / seconds;
 const perSecond = (rate: Rate): string => rateOf(rate).toFixed(0);
-const ms = (value: number): string => `${value.toFixed(1)} ms`;
+const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
 
 // Last, because the functions above use the constants between them.
 await benchInJail(['etcd', 'api', 'kcm'], async () => {
