@@ -18,12 +18,14 @@ const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 /** What is decided about finished pods before a threshold counts them. */
 export interface DecidedBefore {
   /** Pods that cannot be deleted now; no threshold counts them. */
-  readonly kept: ReadonlyMap<PodFacts, unknown>;
+  readonly kept: SomePods;
   /** Pods that an earlier step of the rule deletes; the threshold does not count them. */
-  readonly due: ReadonlyMap<PodFacts, unknown>;
+  readonly due: SomePods;
   /** Pods that the threshold counts and must not delete. */
-  readonly spared?: ReadonlyMap<PodFacts, unknown>;
+  readonly isSpared?: (pod: PodFacts) => boolean;
 }
+
+type SomePods = Pick<ReadonlySet<PodFacts>, 'has' | 'size'>;
 
 /** The finished pods that one threshold counts, in the order of deletion. Sorted when first needed: in most passes nothing is due. */
 export class DeletionQueue {
@@ -45,7 +47,8 @@ export class DeletionQueue {
     this.counted = left.length;
     this.undeletable = pods.length - deletable.length;
     this.earlier = deletable.length - left.length;
-    this.#pods = without(left, before.spared);
+    const { isSpared } = before;
+    this.#pods = isSpared === undefined ? left : left.filter((pod) => !isSpared(pod));
   }
 
   /** The pods that exceed the threshold, first in order. */
@@ -53,7 +56,9 @@ export class DeletionQueue {
     const count = this.threshold > 0 ? Math.min(this.counted - this.threshold, this.#pods.length) : 0;
     if (count <= 0) return [];
     // Numbers are sorted in a tenth of the time of pods, and mostly few of 100 000 pods are surplus: only these are sorted.
-    const last = Float64Array.from(this.#pods, rank).sort()[count - 1] ?? Infinity;
+    const ranks = new Float64Array(this.#pods.length);
+    for (const [i, pod] of this.#pods.entries()) ranks[i] = rank(pod);
+    const last = ranks.sort()[count - 1] ?? Infinity;
     return this.#pods
       .filter((pod) => rank(pod) <= last)
       .sort(byDeletionOrder)
@@ -72,5 +77,5 @@ export class DeletionQueue {
 }
 
 /** No copy where nothing is taken out: there may be 100 000 pods. */
-const without = (pods: readonly PodFacts[], taken?: ReadonlyMap<PodFacts, unknown>): readonly PodFacts[] =>
-  taken === undefined || taken.size === 0 ? pods : pods.filter((pod) => !taken.has(pod));
+const without = (pods: readonly PodFacts[], taken: SomePods): readonly PodFacts[] =>
+  taken.size === 0 ? pods : pods.filter((pod) => !taken.has(pod));

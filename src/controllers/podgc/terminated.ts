@@ -48,17 +48,22 @@ export function* judgeTerminated(
 ): Generator<void, TerminatedVerdicts> {
   if (rule === undefined) return ruleOff;
   const nowMs = now.getTime();
-  const spared = yield* newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, facts, nowMs);
+  const sparedBy = yield* newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, facts, nowMs);
+  const isSpared = (pod: PodFacts): boolean => sparedBy(pod) !== undefined;
   const ttlOf = ttlFinder(rule);
   const expiryOf = (pod: PodFacts): Expiry => ({ countedMs: finishedAt(pod, facts, nowMs), ttl: ttlOf(pod) });
 
-  const kept = yield* undeletable(terminated, rule, facts);
+  const keptAnyway = findUndeletable(terminated, rule, facts);
+  const kept = new Set<PodFacts>();
+  yield* eachInSteps(terminated, (pod) => {
+    if (keptAnyway(pod) !== undefined) kept.add(pod);
+  });
   const due = new Map<PodFacts, PodDeletion>();
   const remove = (pod: PodFacts, because: RemovedBecause): void => {
     due.set(pod, toDelete(pod, because, policy));
   };
   yield* eachInSteps(hasTtl(rule) ? terminated : [], (pod) => {
-    if (kept.has(pod) || spared.has(pod)) return;
+    if (kept.has(pod) || isSpared(pod)) return;
     const expiry = expiryOf(pod);
     if (expiryMs(expiry) <= nowMs) remove(pod, { reason: 'Expired', expiry });
   });
@@ -66,7 +71,7 @@ export function* judgeTerminated(
   const byNamespace = new Map<string, DeletionQueue>();
   if (rule.perNamespaceThreshold !== undefined)
     for (const [namespace, pods] of Map.groupBy(terminated, (pod) => pod.namespace)) {
-      const queue = new DeletionQueue(pods, rule.perNamespaceThreshold, { kept, due, spared });
+      const queue = new DeletionQueue(pods, rule.perNamespaceThreshold, { kept, due, isSpared });
       byNamespace.set(namespace, queue);
       for (const pod of queue.surplus()) remove(pod, { reason: 'TerminatedInNamespace' });
     }
@@ -79,9 +84,9 @@ export function* judgeTerminated(
     overall,
     byNamespace,
     keptBecause: (pod) => {
-      const because = kept.get(pod);
+      const because = kept.has(pod) ? keptAnyway(pod) : undefined;
       if (because !== undefined) return because;
-      const field = spared.get(pod);
+      const field = sparedBy(pod);
       if (field !== undefined) return { reason: 'KeptForOwner', field, owner: ownerOf(pod, facts.owners) };
       const expiry = expiryOf(pod);
       const eligibleAtMs = expiryMs(expiry);
@@ -92,21 +97,15 @@ export function* judgeTerminated(
   };
 }
 
-/** The pods that the rule cannot delete now, however old they are. */
-function* undeletable(
+/** Returns why the rule cannot delete a pod now, however old it is: 100 000 such pods need no object each. */
+function findUndeletable(
   terminated: readonly PodFacts[],
   rule: TerminatedPolicy,
   facts: PodGcFacts,
-): Generator<void, ReadonlyMap<PodFacts, KeptBecause>> {
-  const kept = new Map<PodFacts, KeptBecause>();
+): (pod: PodFacts) => KeptBecause | undefined {
   // A pod of an owner that is not known would count for another owner, and other pods would be deleted for it.
   const isBlind = needsOwners(rule) && facts.owners === undefined && terminated.some(hasOwnerBehind);
-  yield* eachInSteps(terminated, (pod) => {
-    const because = undeletableBecause(pod, rule, facts);
-    if (because !== undefined) kept.set(pod, because);
-    else if (isBlind) kept.set(pod, { reason: 'OwnersUnknown' });
-  });
-  return kept;
+  return (pod) => undeletableBecause(pod, rule, facts) ?? (isBlind ? { reason: 'OwnersUnknown' } : undefined);
 }
 
 /** When a finished pod's ttl ends, Unix milliseconds; Infinity = it has none. */
@@ -150,19 +149,18 @@ const quotasOf = ({ keepPerOwner, keepPerOwnerByPhase: { succeeded, failed } }: 
   ).filter(({ count }) => count > 0);
 
 /**
- * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold do not delete, with the field of the last quota that keeps
- * them. Where the finish time of a pod is in doubt, the newest by the latest and by the earliest time possible: a pod that was first seen after a
- * restart must not displace its siblings.
+ * Returns the field of the last quota that keeps a pod from ttl and perNamespaceThreshold, because it is among the newest finished ones of its
+ * controller. Where the finish time of a pod is in doubt, the newest by the latest and by the earliest time possible: a pod that was first seen after
+ * a restart must not displace its siblings.
  */
 function* newestOfOwners(
   terminated: readonly PodFacts[],
   rule: TerminatedPolicy,
   facts: PodGcFacts,
   nowMs: number,
-): Generator<void, ReadonlyMap<PodFacts, KeptForOwner['field']>> {
-  const newest = new Map<PodFacts, KeptForOwner['field']>();
+): Generator<void, (pod: PodFacts) => KeptForOwner['field'] | undefined> {
   const quotas = quotasOf(rule);
-  if (quotas.length === 0) return newest;
+  if (quotas.length === 0) return () => undefined;
   const uidOf = (pod: PodFacts): string | undefined =>
     isTerminating(pod) ? undefined : ownerOf(pod, facts.owners)?.uid;
   const counts = new Map<string | undefined, number>();
@@ -170,23 +168,31 @@ function* newestOfOwners(
     const uid = uidOf(pod);
     counts.set(uid, (counts.get(uid) ?? 0) + 1);
   });
+  // Mostly an owner has no more pods than are kept: neither these pods nor their 100 000 owners need an entry.
+  const isFew = (uid: string, count: number): boolean => (counts.get(uid) ?? 0) <= count;
+  const newest = new Map(quotas.map((quota) => [quota, new Set<PodFacts>()]));
   const finishTimes = [finishedAt, earliestFinish];
-  for (const { field, count, phase } of quotas) {
-    // Mostly an owner has no more pods than are kept: a list for each of 100 000 owners would fill the heap.
+  for (const [{ count, phase }, kept] of newest) {
     const crowded: PodFacts[] = [];
     yield* eachInSteps(terminated, (pod) => {
       const uid = uidOf(pod);
-      if (uid === undefined || (phase !== undefined && pod.phase !== phase)) return;
-      if ((counts.get(uid) ?? 0) <= count) newest.set(pod, field);
-      else crowded.push(pod);
+      if (uid !== undefined && !isFew(uid, count) && (phase ?? pod.phase) === pod.phase) crowded.push(pod);
     });
     yield* eachInSteps(byOwner(crowded, uidOf), (pods) => {
       for (const at of finishTimes)
-        for (const pod of pods.sort(byNewest((one) => at(one, facts, nowMs))).slice(0, count))
-          newest.set(pod, field);
+        for (const pod of pods.sort(byNewest((one) => at(one, facts, nowMs))).slice(0, count)) kept.add(pod);
     });
   }
-  return newest;
+  return (pod) => {
+    const uid = uidOf(pod);
+    if (uid === undefined) return undefined;
+    const quota = quotas.findLast(
+      (one) =>
+        (one.phase ?? pod.phase) === pod.phase &&
+        (isFew(uid, one.count) || newest.get(one)?.has(pod) === true),
+    );
+    return quota?.field;
+  };
 }
 
 /** An owner is in its pod's namespace: pods of two namespaces that name one UID have two owners. */
