@@ -148,6 +148,10 @@ const quotasOf = ({ keepPerOwner, keepPerOwnerByPhase: { succeeded, failed } }: 
     ] as const
   ).filter(({ count }) => count > 0);
 
+type Quota = ReturnType<typeof quotasOf>[number];
+
+const countsFor = ({ phase }: Quota, pod: PodFacts): boolean => phase === undefined || pod.phase === phase;
+
 /**
  * Returns the field of the last quota that keeps a pod from ttl and perNamespaceThreshold, because it is among the newest finished ones of its
  * controller. Where the finish time of a pod is in doubt, the newest by the latest and by the earliest time possible: a pod that was first seen after
@@ -163,35 +167,33 @@ function* newestOfOwners(
   if (quotas.length === 0) return () => undefined;
   const uidOf = (pod: PodFacts): string | undefined =>
     isTerminating(pod) ? undefined : ownerOf(pod, facts.owners)?.uid;
-  const counts = new Map<string | undefined, number>();
+  // Mostly an owner has one pod, which every quota keeps: only the pods of other owners are listed.
+  const [seen, crowded] = [new Set<string | undefined>(), new Set<string | undefined>()];
   yield* eachInSteps(terminated, (pod) => {
     const uid = uidOf(pod);
-    counts.set(uid, (counts.get(uid) ?? 0) + 1);
+    if (seen.has(uid)) crowded.add(uid);
+    else seen.add(uid);
   });
-  // Mostly an owner has no more pods than are kept: neither these pods nor their 100 000 owners need an entry.
-  const isFew = (uid: string, count: number): boolean => (counts.get(uid) ?? 0) <= count;
+  crowded.delete(undefined);
+  const siblings: PodFacts[] = [];
+  yield* eachInSteps(crowded.size === 0 ? [] : terminated, (pod) => {
+    if (crowded.has(uidOf(pod))) siblings.push(pod);
+  });
   const newest = new Map(quotas.map((quota) => [quota, new Set<PodFacts>()]));
   const finishTimes = [finishedAt, earliestFinish];
-  for (const [{ count, phase }, kept] of newest) {
-    const crowded: PodFacts[] = [];
-    yield* eachInSteps(terminated, (pod) => {
-      const uid = uidOf(pod);
-      if (uid !== undefined && !isFew(uid, count) && (phase ?? pod.phase) === pod.phase) crowded.push(pod);
-    });
-    yield* eachInSteps(byOwner(crowded, uidOf), (pods) => {
+  for (const [quota, kept] of newest)
+    yield* eachInSteps(byOwner(siblings, uidOf), (all) => {
+      const pods = all.filter((pod) => countsFor(quota, pod));
       for (const at of finishTimes)
-        for (const pod of pods.sort(byNewest((one) => at(one, facts, nowMs))).slice(0, count)) kept.add(pod);
+        for (const pod of pods.sort(byNewest((one) => at(one, facts, nowMs))).slice(0, quota.count))
+          kept.add(pod);
     });
-  }
   return (pod) => {
     const uid = uidOf(pod);
     if (uid === undefined) return undefined;
-    const quota = quotas.findLast(
-      (one) =>
-        (one.phase ?? pod.phase) === pod.phase &&
-        (isFew(uid, one.count) || newest.get(one)?.has(pod) === true),
-    );
-    return quota?.field;
+    const isKept = (quota: Quota): boolean =>
+      crowded.has(uid) ? newest.get(quota)?.has(pod) === true : countsFor(quota, pod);
+    return quotas.findLast(isKept)?.field;
   };
 }
 

@@ -173,6 +173,13 @@ const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
     kept: ['f KeptForOwner'],
   },
   {
+    name: 'keepPerOwnerByPhase does not keep the only pod of an owner whose phase has no quota',
+    pods: [aged('f', 9, { ...job, phase: 'Failed' }), aged('s', 5, ofJob('nightly-3'))],
+    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwnerByPhase: { succeeded: 0, failed: 1 } })],
+    deleted: ['s Expired'],
+    kept: ['f KeptForOwner'],
+  },
+  {
     name: 'the newest pod of an owner counts for the threshold per namespace, and the next is deleted',
     pods: [aged('kept', 9, job), aged('next', 5)],
     policies: [terminated({ perNamespaceThreshold: 1, keepPerOwner: 1 })],
