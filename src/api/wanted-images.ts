@@ -34,6 +34,9 @@ export interface WantedImages {
   readonly awaitedForMs?: number | undefined;
 }
 
+/** The roles of the chart name it: a ConfigMap in the namespace of the controller and the agents. */
+export const wantedConfigMap = 'dustpan-wanted-images';
+
 /** The controller renews the list before it has this age, also if it has not changed. */
 export const renewedAfterMs = 15 * 60_000;
 /** Longer than two renewals, so that a restart of the controller and clocks that differ do no harm. */

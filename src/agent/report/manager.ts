@@ -1,4 +1,5 @@
 import { nodeRef } from '../../api/event-refs.ts';
+import { rightText, valuesThatGrant, type Right } from '../../api/policy/needs.ts';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -25,7 +26,7 @@ export interface ReportDeps {
   /** The caches that have not been current for two minutes. */
   readonly staleCaches: () => readonly StaleCache[];
   /** Such as "list pods". */
-  readonly missingRights: () => readonly string[];
+  readonly missingRights: () => readonly Right[];
   /** undefined = the runtime is available. */
   readonly runtimeTrouble: () => RuntimeTrouble | undefined;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
@@ -127,7 +128,9 @@ export class ReportManager {
   #accessTroubles(): readonly ReportTrouble[] {
     const [missing, stale] = [this.#deps.missingRights(), this.#deps.staleCaches()];
     if (missing.length > 0) {
-      const message = `The ServiceAccount of the agent may not ${missing.join(', ')}`;
+      const values = valuesThatGrant(missing).map((value) => `${value}=true`);
+      const advice = values.length === 0 ? '' : `. Set ${values.join(' and ')} in the values of the chart`;
+      const message = `The ServiceAccount of the agent may not ${missing.map(rightText).join(', ')}${advice}`;
       return [{ reason: 'MissingRights', message }];
     }
     const message = `The agent has had no current list for more than two minutes, and removes nothing that needs it: ${staleText(stale)}`;

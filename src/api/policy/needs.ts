@@ -1,4 +1,5 @@
 import { isInvalid, type InvalidPolicy, type Policy } from './policy.ts';
+import { wantedConfigMap } from '../wanted-images.ts';
 import { hasNamespaceBudgets, neededOwners, needsUsageOf, pinsWanted } from './matching.ts';
 
 /** A right in the API server, in the words of RBAC. */
@@ -8,6 +9,8 @@ export interface Right {
   readonly resource: string;
   readonly subresource?: string;
   readonly namespace?: string;
+  /** In the namespace of the process. */
+  readonly isLocal?: true;
   readonly name?: string;
   /** The values of the chart that may leave it out on purpose: then policies that need it are degraded, and the process works. */
   readonly values?: readonly string[];
@@ -79,7 +82,7 @@ export function rightsOf(policy: Policy): readonly Right[] {
     right('patch', 'gcpolicies', 'status'),
     ...(mode === 'Enforce' && pods !== undefined ? deleting : []),
     ...(mode === 'Enforce' && evicts ? evicting : []),
-    ...(pinsWanted([policy]) ? listingWorkloads : []),
+    ...(pinsWanted([policy]) ? [...listingWorkloads, ...writingWanted] : []),
   ];
 }
 
@@ -95,6 +98,14 @@ const listingWorkloads = ['daemonsets', 'cronjobs', 'jobs', 'deployments', 'stat
   (resource): Right => ({ ...right('list', resource), values: ['rbac.wantedImages'] }),
 );
 
+const onWantedList = (verb: string): Right => ({
+  ...right(verb, 'configmaps'),
+  isLocal: true,
+  name: wantedConfigMap,
+  values: ['rbac.wantedImages'],
+});
+const writingWanted = ['get', 'create', 'update'].map(onWantedList);
+
 /** The rights that the controller needs under these policies, and without any. */
 export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]): readonly Right[] {
   const ofPolicies = policies.flatMap((policy) => (isInvalid(policy) ? [] : rightsOf(policy)));
@@ -102,14 +113,15 @@ export function controllerRights(policies: readonly (Policy | InvalidPolicy)[]):
   return [...new Map(all.map((one) => [rightText(one), one])).values()];
 }
 
-/** The rights that an agent needs. */
-export const agentRights: readonly Right[] = [
+/** The rights that an agent needs; `wantsList`: the policy of its node has pinWanted. */
+export const agentRights = (wantsList: boolean): readonly Right[] => [
   right('list', 'gcpolicies'),
   right('list', 'nodes'),
   ...reading(['pods']),
   right('get', 'pods'),
   right('create', 'nodegcreports'),
   right('patch', 'nodegcreports', 'status'),
+  ...(wantsList ? [onWantedList('get')] : []),
 ];
 
 /** The right to renew the Lease; the role names it. */

@@ -5,6 +5,7 @@ import { ContainerdClient } from '../../containerd/client.ts';
 import { criRuntime } from '../../cri/client.ts';
 import { foreignBecause } from '../../cri/kubelets-runtime.ts';
 import { agentRights } from '../../api/policy/needs.ts';
+import { nodeRule } from '../../api/policy/node-governance.ts';
 import { isUninstalled } from '../../kube/actions/live-reads.ts';
 import { OwnRights } from '../../kube/auth/own-rights.ts';
 import { RightsReviews } from '../../kube/auth/rights-reviews.ts';
@@ -94,6 +95,7 @@ class Agent {
     metrics.caches(this.#caches.all);
     this.#rights = new OwnRights({
       transport: cluster.transport,
+      namespace: config.pod?.namespace,
       onChange: metrics.missingRights,
       log: log.named('rights'),
     });
@@ -124,8 +126,11 @@ class Agent {
   /** After a refusal, and then each minute until none is missing: thousands of agents must not ask without a cause. */
   #reviewRights(signal: AbortSignal): Promise<void> {
     const { reviews, log } = this.#base;
-    const review = (pass: AbortSignal): Promise<void> =>
-      reviews.run(() => this.#rights.review(agentRights, pass));
+    const review = (pass: AbortSignal): Promise<void> => {
+      const rule = nodeRule(this.#caches.governance(), 'imageGC');
+      const needed = agentRights(rule.kind === 'governed' && rule.rule.pinWanted);
+      return reviews.run(() => this.#rights.review(needed, pass));
+    };
     const isSkipped = (): boolean => !reviews.isDue;
     const options = { name: 'rights', intervalMs: rightsPeriodMs, quietRepeats: true, isSkipped };
     return loop(review, { ...options, clock, log, wake: reviews.wake }, signal);

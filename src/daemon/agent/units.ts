@@ -1,6 +1,5 @@
 import type { NodeGCReportStatusLargestOffender } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../gc/pass.ts';
-import { rightText } from '../../api/policy/needs.ts';
 import { reportableStale } from '../../kube/cache/staleness.ts';
 import type { Registry } from 'prom-client';
 import type { UnitContext } from '../../agent/context.ts';
@@ -315,7 +314,7 @@ function reportManager(
     // A short failure of a watch is no news; a long one is reported about the Node as last known.
     node: () => caches.node() ?? (staleCaches().length > 0 ? caches.lastNode() : undefined),
     staleCaches,
-    missingRights: () => rights.missing.map(rightText),
+    missingRights: () => rights.missing,
     known: () => ({
       agentVersion: version,
       runtime: runtimeWatch.version,

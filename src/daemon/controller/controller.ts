@@ -129,6 +129,7 @@ class Controller {
     this.#heartbeat = new Heartbeat('podgc', limitMs, clock);
     this.#rights = new OwnRights({
       transport: cluster.transport,
+      namespace: config.podNamespace,
       onChange: (missing) => {
         metrics.missingRights(missing);
         this.#caches.retryExcept(missing);

@@ -2,7 +2,8 @@ import type { V1CustomResourceDefinition, V1Lease, V1SubjectAccessReview } from 
 import { inJson, nodesResource, podCodec } from '../../kube/cache/resources.ts';
 import { asList, asObject, asObjects, asText, parseJson, type Unchecked } from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
-import { agentRights, controllerRights, leaseRight, type Right } from '../../api/policy/needs.ts';
+import { agentRights, controllerRights, leaseRight, rightText, type Right } from '../../api/policy/needs.ts';
+import { pinsWanted } from '../../api/policy/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Connected } from '../../process/connect.ts';
 import { listObjects } from '../../process/list-objects.ts';
@@ -63,7 +64,7 @@ export async function readInstallation(
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
     // Always: a watch goes on for minutes after its right was taken away.
-    read.missingRights(controllers ?? [], agents ?? [], controllerRights(policies)),
+    read.missingRights(controllers ?? [], agents ?? [], policies),
   ]);
   const { unread } = read;
   return {
@@ -101,11 +102,11 @@ export async function rightsThatControllersLack(
   },
   signal: AbortSignal,
 ): Promise<readonly Right[]> {
-  const rights = controllerRights(policies);
-  const lacking = await new InstallationReader(cluster, signal).missingRights(controllers, [], rights);
+  const lacking = await new InstallationReader(cluster, signal).missingRights(controllers, [], policies);
   if (lacking.length === 0 || lacking.length < controllers.length) return [];
   // Those for its Leases are not meant.
-  return rights.filter((right) => lacking.every((missing) => missing.rights.includes(right)));
+  const texts = lacking.map(({ rights }) => rights.map(rightText));
+  return controllerRights(policies).filter((right) => texts.every((of) => of.includes(rightText(right))));
 }
 
 type Reader = Pick<Connected, 'transport' | 'connection'>;
@@ -184,14 +185,16 @@ class InstallationReader {
   async missingRights(
     controllers: readonly Controller[],
     agents: readonly Workload[],
-    ofController: readonly Right[],
+    policies: readonly (Policy | InvalidPolicy)[],
   ): Promise<readonly MissingRights[]> {
+    const ofController = controllerRights(policies);
     const found = [
       ...controllers.map((workload) => ({ workload, rights: [...ofController, ...leaseRightsOf(workload)] })),
-      ...agents.map((workload) => ({ workload, rights: agentRights })),
+      ...agents.map((workload) => ({ workload, rights: agentRights(pinsWanted(policies)) })),
     ].map(async ({ workload: { kind, namespace, serviceAccount }, rights }) => {
       const needed = rights.map(async (right) => {
-        const { verb, group, resource, subresource, namespace: within, name } = right;
+        const { verb, group, resource, subresource, name } = right;
+        const within = right.isLocal === true ? namespace : right.namespace;
         const isAllowed = await this.#isAllowed({
           user: `system:serviceaccount:${namespace}:${serviceAccount}`,
           groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],

@@ -2,6 +2,7 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import {
   formatWantedList,
   parseWantedList,
+  wantedConfigMap,
   type WantedList,
   type WantedReading,
 } from '../../api/wanted-images.ts';
@@ -10,8 +11,6 @@ import { asObject, asText, parseJson } from '../codec/json.ts';
 import type { OnWire } from '../codec/wire.ts';
 import { isMissing, unless, type KubeTransport } from '../http/transport.ts';
 
-/** The roles of the chart name it: a ConfigMap in the namespace of the controller and the agents. */
-const configMap = 'dustpan-wanted-images';
 const key = 'images.json';
 /** A pass over images waits for it. */
 const timeoutMs = 10_000;
@@ -26,8 +25,8 @@ export async function readWantedList(
   signal: AbortSignal,
 ): Promise<WantedReading> {
   if (namespace === undefined) return 'the namespace of the controller, which lists them, is not known';
-  const where = `ConfigMap ${namespace}/${configMap}`;
-  const path = `${pathIn(namespace)}/${configMap}`;
+  const where = `ConfigMap ${namespace}/${wantedConfigMap}`;
+  const path = `${pathIn(namespace)}/${wantedConfigMap}`;
   try {
     const response = await unless(
       isMissing,
@@ -52,14 +51,14 @@ export async function writeWantedList(
   const body = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: configMap, labels: { 'app.kubernetes.io/managed-by': 'dustpan' } },
+    metadata: { name: wantedConfigMap, labels: { 'app.kubernetes.io/managed-by': 'dustpan' } },
     data: { [key]: formatWantedList(list) },
   } satisfies OnWire<V1ConfigMap>;
   const request = { query: { fieldManager: 'dustpan' }, body, timeoutMs };
   const path = pathIn(namespace);
   const replaced = await unless(
     isMissing,
-    transport.send({ ...request, method: 'PUT', path: `${path}/${configMap}` }, signal),
+    transport.send({ ...request, method: 'PUT', path: `${path}/${wantedConfigMap}` }, signal),
   );
   if (replaced === undefined) await transport.send({ ...request, method: 'POST', path }, signal);
 }

@@ -7,6 +7,8 @@ import type { KubeTransport } from '../http/transport.ts';
 
 interface OwnRightsDeps {
   readonly transport: Pick<KubeTransport, 'send'>;
+  /** That of this process; undefined = not known. */
+  readonly namespace: string | undefined;
   readonly onChange?: (missing: readonly Right[]) => void;
   readonly log: Logger;
 }
@@ -45,12 +47,13 @@ export class OwnRights implements Check {
    * as before.
    */
   async review(rights: readonly Right[], signal: AbortSignal): Promise<boolean> {
-    const { log, onChange } = this.#deps;
+    const { log, onChange, namespace } = this.#deps;
     const before = this.#missing.map(rightText);
     const missing: Right[] = [];
     let isSettled = true;
     for (const right of rights) {
-      const decided = await isAllowed(this.#deps.transport, right, signal);
+      const within = right.isLocal === true && namespace !== undefined ? { ...right, namespace } : right;
+      const decided = await isAllowed(this.#deps.transport, within, signal);
       if (decided !== undefined) this.#known.add(rightText(right));
       isSettled &&= decided === true;
       if (!(decided ?? !before.includes(rightText(right)))) missing.push(right);

@@ -1,3 +1,4 @@
+import { agentRights } from '../../../../src/api/policy/needs.ts';
 import { describe, expect, test } from 'vitest';
 import type { ContainerInventory } from '../../../../src/agent/containergc/facts.ts';
 import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
@@ -218,9 +219,18 @@ test.each([
     name: 'a missing right, which is the cause',
     over: {
       staleCaches: () => [{ resource: 'pods', sinceMs: 0, error: undefined }],
-      missingRights: () => ['list pods'],
+      missingRights: () => [{ verb: 'list', group: '', resource: 'pods' }],
     },
     expected: { reason: 'MissingRights', message: expect.stringContaining('may not list pods') as string },
+  },
+  {
+    name: 'a right that a value of the chart grants',
+    over: { missingRights: () => agentRights(true).filter(({ resource }) => resource === 'configmaps') },
+    expected: {
+      reason: 'MissingRights',
+      message:
+        'The ServiceAccount of the agent may not get configmaps. Set rbac.wantedImages=true in the values of the chart',
+    },
   },
 ])('the report names $name', async ({ over, expected }) => {
   const { reports, start } = environment(over);

@@ -1,7 +1,14 @@
+import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { controllerRights, leaseRight, rightText, type Right } from '../../../../src/api/policy/needs.ts';
+import {
+  agentRights,
+  controllerRights,
+  leaseRight,
+  rightText,
+  type Right,
+} from '../../../../src/api/policy/needs.ts';
 import { componentMetrics } from '../../../../src/daemon/metrics.ts';
 import { OwnRights } from '../../../../src/kube/auth/own-rights.ts';
 import { defaultsOf, nodesRules, policy, terminatedRule } from '../../../builders.ts';
@@ -20,6 +27,7 @@ test('a right is missing only if the API server says so, and counts as before wh
   const changes: (readonly string[])[] = [];
   const own = new OwnRights({
     transport,
+    namespace: 'dustpan-system',
     log,
     onChange: (missing) => changes.push(missing.map(rightText)),
   });
@@ -55,7 +63,7 @@ test('rights that an installation may leave out are missing, also in the metric,
   const registry = new Registry();
   const transport = new FakeTransport({ send: () => ({ status: { allowed: false } }) });
   const onChange = componentMetrics(registry).missingRights;
-  const own = new OwnRights({ transport, onChange, log: new RecordingLogger() });
+  const own = new OwnRights({ transport, namespace: undefined, onChange, log: new RecordingLogger() });
   const demanding = policy({
     pods: { terminated: terminatedRule({ keepPerOwner: 1 }) },
     nodes: nodesRules({ localStorageEviction: defaultsOf('localStorageEviction') }),
@@ -78,6 +86,7 @@ const base = ['gcpolicies', 'pods', 'nodes', 'namespaces'].flatMap((name) => [
 const status = 'patch gcpolicies/status';
 const verifying = ['get nodes', 'get namespaces'];
 const deleting = [...verifying, 'patch pods/status', 'delete pods'];
+const writingWanted = ['get configmaps', 'create configmaps', 'update configmaps'];
 const listingWorkloads = ['daemonsets', 'cronjobs', 'jobs', 'deployments', 'statefulsets', 'replicasets'].map(
   (kind) => `list ${kind}`,
 );
@@ -108,10 +117,25 @@ test.each([
   {
     name: 'the images that workloads want',
     policies: [policy({ pods: undefined, nodes: nodesRules({ imageGC: imageRule({ pinWanted: true }) }) })],
-    expected: [...base, ...reports, status, ...listingWorkloads],
+    expected: [...base, ...reports, status, ...listingWorkloads, ...writingWanted],
   },
 ])('the rights of the controller: $name', ({ policies, expected }) => {
   expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
+});
+
+test('a right in the own namespace is reviewed there', async () => {
+  const transport = new FakeTransport({ send: () => ({ status: { allowed: true } }) });
+  const own = new OwnRights({ transport, namespace: 'dustpan-system', log: new RecordingLogger() });
+  await own.review(agentRights(true), signal);
+  const reviewed = transport.requests.map(({ body }) => (body as V1SelfSubjectAccessReview).spec);
+  expect(reviewed.at(-1)).toEqual({
+    resourceAttributes: {
+      ...{ verb: 'get', group: '', resource: 'configmaps' },
+      ...{ namespace: 'dustpan-system', name: 'dustpan-wanted-images' },
+    },
+  });
+  expect(reviewed.filter(({ resourceAttributes }) => resourceAttributes?.namespace)).toHaveLength(1);
+  expect(reviewed).toHaveLength(agentRights(false).length + 1);
 });
 
 test('the right to renew the Lease names it', () => {
