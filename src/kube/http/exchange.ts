@@ -5,6 +5,7 @@ import { onAbort, type Deadline } from '../../runtime/scheduling/abort.ts';
 import { yieldToEventLoop } from '../../runtime/scheduling/slices.ts';
 import { connectionError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
+import { tcpKeepAliveMs } from './pool.ts';
 import type { RequestHeaders } from './endpoint.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
@@ -20,9 +21,6 @@ export interface Attempt {
 const maxBodyBytes = 64 * 1024 * 1024;
 /** Longer bodies are read one at a time: the response to a write repeats the object, and 64 of 1.4 MB would be 90 MB. */
 const largeBytes = 256 * 1024;
-
-/** Detects a dead peer under a silent watch within minutes. */
-const tcpKeepAliveMs = 30_000;
 
 /**
  * Sends one request and resolves when the headers of the response have arrived. The caller reads the whole body or calls `close`. The deadline
