@@ -72,7 +72,7 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
     colours ? troubles.map(red) : troubles,
     plan.policies.flatMap((policy) => prose(modeSentence(policy, plan))),
     ...changeSections(plan, options),
-    totalsTable(plan.totals, options.width),
+    totalsTable(plan.totals, options),
     waitingHint(plan, options).flatMap(prose),
     reportedLines(plan, options.proseWidth),
     ...groups.filter(isListed).map((group) => rows(group, isMixed, options)),
@@ -152,8 +152,14 @@ function changeSections({ changes }: PlanDocument, view: View): readonly (readon
   ];
 }
 
-function totalsTable(totals: readonly Totals[], width: number): readonly string[] {
+/** Where nothing is removed, and known to be. */
+const isQuiet = ({ planned, waiting, state = 'Idle' }: Totals): boolean =>
+  planned === 0 && waiting === 0 && state === 'Idle';
+
+function totalsTable(totals: readonly Totals[], { width, maxRows }: View): readonly string[] {
   const planned = totals.filter((total) => !isReported(total));
+  const shown = planned.length > maxRows ? planned.filter((total) => !isQuiet(total)) : planned;
+  const more = planned.length - shown.length;
   const number = (count: number | null): string => (count === null ? '?' : String(count));
   const layout: readonly Column<Totals>[] = [
     { title: 'UNIT', text: ({ unit }) => unit },
@@ -164,7 +170,12 @@ function totalsTable(totals: readonly Totals[], width: number): readonly string[
     { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : compactQuantityText(bytes)), right: true },
     { title: 'STATE', text: ({ state = '' }) => stateWords[state] ?? state },
   ];
-  return planned.length === 0 ? [] : columns(layout, planned, width);
+  return planned.length === 0
+    ? []
+    : [
+        ...columns(layout, shown, width),
+        ...(more > 0 ? [`${margin}and ${more} with nothing to remove; -o wide lists all`] : []),
+      ];
 }
 
 /** `Free` of -o json would read as a disk with free space. */

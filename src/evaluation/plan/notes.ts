@@ -1,6 +1,5 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/uses.ts';
-import type { ImageSpace } from '../../api/image-space.ts';
 import { isRepository, patternsThatSelectNone } from '../../api/image-reference.ts';
 import { firstValues } from '../../api/report/fresh.ts';
 import { reasonDoubts } from '../../api/policy/reason-doubts.ts';
@@ -44,7 +43,7 @@ export function notesOn(
     ...patternNotes(concerned, now),
     ...reasonNotes(concerned),
     ...finishNotes(facts),
-    ...facts.parts.flatMap((part) => [...partNotes(part, rules), ...(rules.images ? sizeNotes(part) : [])]),
+    ...nodeNotes(facts, rules),
     ...unreadNotes(facts),
     ...reportNotes(facts),
     ...facts.notes,
@@ -173,42 +172,74 @@ function patternNotes({ policies, nodes, parts }: PlanFacts, now: Date): readonl
   });
 }
 
+/** Facts about nodes: what is true of forty nodes is one note. */
+function nodeNotes({ parts }: PlanFacts, rules: Rules): readonly string[] {
+  const texts = parts.flatMap((part) => partNotes(part, rules).map((text) => ({ name: part.name, text })));
+  return [
+    ...[...Map.groupBy(texts, ({ text }) => text)].map(
+      ([text, nodes]) => `${subjectOf(nodes)}${nodes.length === 1 ? '' : ', each'}: ${text}.`,
+    ),
+    ...(rules.images ? [...sizeNotes(parts), ...heldNotes(parts), ...inexactNotes(parts)] : []),
+  ];
+}
+
+function subjectOf(nodes: readonly Pick<NodePart, 'name'>[]): string {
+  const names = nodes.map(({ name }) => name);
+  return names.length === 1
+    ? `Node ${names.join('')}`
+    : `${names.length} nodes (${firstOf(names, maxNames)})`;
+}
+
 /** A smaller difference is no cause for doubt. */
 const unexplainedBytes = 2 ** 30;
 
 /** Whether the bytes by which a plan counts are those that removals free. */
-function sizeNotes({ name, images = [], space, disk }: NodePart): readonly string[] {
-  if (space !== undefined) return [...heldNotes(name, space), ...inexactNotes(name, space)];
-  const listedBytes = sum(distinctImages(images).map(({ sizeBytes }) => sizeBytes));
-  const { usedBytes = 0 } = disk ?? {};
-  // 0 = unknown, as of CRI-O.
-  if (usedBytes === 0 || usedBytes < 1.25 * listedBytes || usedBytes - listedBytes < unexplainedBytes)
-    return [];
+function sizeNotes(parts: readonly NodePart[]): readonly string[] {
+  const doubtful = parts.flatMap(({ name, images = [], space, disk }) => {
+    if (space !== undefined) return [];
+    const listedBytes = sum(distinctImages(images).map(({ sizeBytes }) => sizeBytes));
+    const { usedBytes = 0 } = disk ?? {};
+    // 0 = unknown, as of CRI-O.
+    return usedBytes === 0 || usedBytes < 1.25 * listedBytes || usedBytes - listedBytes < unexplainedBytes
+      ? []
+      : [{ name, listedBytes, usedBytes }];
+  });
+  if (doubtful.length === 0) return [];
+  const listed = sizeText(sum(doubtful.map(({ listedBytes }) => listedBytes)));
+  const used = sizeText(sum(doubtful.map(({ usedBytes }) => usedBytes)));
   return [
-    `Node ${name}: the runtime lists images of ${sizeText(listedBytes)}, and counts ${sizeText(usedBytes)} of image layers. It lists packed sizes, or the rest belongs to no listed image. A removal frees more than its listed size, so the agent, which measures the disk after each, may remove fewer images than this plan.`,
+    `${subjectOf(doubtful)}: the runtime lists images of ${listed}${doubtful.length === 1 ? '' : ' in all'}, and counts ${used} of image layers. It lists packed sizes, or the rest belongs to no listed image. A removal frees more than its listed size, so the agent, which measures the disk after each, may remove fewer images than this plan.`,
   ];
 }
 
 /** What stays after every removal, though no container uses it. */
-function heldNotes(node: string, { shares }: ImageSpace): readonly string[] {
-  const held = shares.flatMap(({ bytes, heldBy }) =>
-    heldBy === undefined || heldBy.startsWith('container ') ? [] : [{ bytes, by: heldBy }],
+function heldNotes(parts: readonly NodePart[]): readonly string[] {
+  const held = parts.flatMap(({ name, space }) =>
+    (space?.shares ?? []).flatMap(({ bytes, heldBy }) =>
+      heldBy === undefined || heldBy.startsWith('container ') ? [] : [{ name, bytes, by: heldBy }],
+    ),
   );
   const names = [
     ...new Set(held.toSorted((a, b) => b.bytes - a.bytes || byText(a.by, b.by)).map(({ by }) => by)),
   ];
   if (names.length === 0) return [];
+  const nodes = parts.filter(({ name }) => held.some((one) => one.name === name));
   return [
-    `Node ${node}: ${sizeText(sum(held.map(({ bytes }) => bytes)))} of images would stay if every image were removed: containerd keeps them for ${firstOf(names, maxNames)}.`,
+    `${subjectOf(nodes)}: ${sizeText(sum(held.map(({ bytes }) => bytes)))} of images would stay if every image were removed: containerd keeps them for ${firstOf(names, maxNames)}.`,
   ];
 }
 
-function inexactNotes(node: string, { images }: ImageSpace): readonly string[] {
-  const doubts = [...images.values()].flatMap(({ inexactBecause }) => inexactBecause ?? []);
+function inexactNotes(parts: readonly NodePart[]): readonly string[] {
+  const doubts = parts.flatMap(({ name, space }) =>
+    [...(space?.images.values() ?? [])].flatMap(({ inexactBecause: why }) =>
+      why === undefined ? [] : [{ name, why }],
+    ),
+  );
   const [first] = doubts;
   if (first === undefined) return [];
+  const nodes = parts.filter(({ name }) => doubts.some((one) => one.name === name));
   return [
-    `Node ${node}: what the removal of ${counted(doubts.length, 'image')} frees may be less or more than this plan has: ${first}.`,
+    `${subjectOf(nodes)}: what the removal of ${counted(doubts.length, 'image')} frees may be less or more than this plan has: ${first.why}.`,
   ];
 }
 
@@ -308,9 +339,7 @@ function partNotes(part: NodePart, rules: Rules): readonly string[] {
   return [
     ...partUnknowns(part, rules),
     ...(isForgetful
-      ? [
-          `Node ${part.name}: the usage history of its images is not known (state file of the agent): all images count as new.`,
-        ]
+      ? ['the usage history of its images is not known (state file of the agent): all images count as new']
       : []),
   ];
 }
@@ -370,7 +399,7 @@ export function partUnknowns(
     ],
   ] as const;
   return unknown.flatMap(([text, isUnknown, isRelevant, consequence]) =>
-    isUnknown && isRelevant ? [`Node ${part.name}: ${text}: ${consequence}.`] : [],
+    isUnknown && isRelevant ? [`${text}: ${consequence}`] : [],
   );
 }
 

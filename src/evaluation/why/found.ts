@@ -57,9 +57,13 @@ export const missing = (message: string): NotFound => ({ kind: 'missing', messag
 
 export const unread = (message: string): NotFound => ({ kind: 'unread', message });
 
-export const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
-
 const maxCandidates = 5;
+
+export const namesOf = (parts: readonly NodePart[]): string =>
+  firstOf(
+    parts.map(({ name }) => name),
+    maxCandidates,
+  );
 
 export const ambiguous = (text: string, candidates: readonly string[]): NotFound => ({
   kind: 'ambiguous',

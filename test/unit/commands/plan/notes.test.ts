@@ -203,6 +203,26 @@ test('an answer about one object has no notes on entries of policies that do not
   expect(about(true)).not.toContain('typo');
 });
 
+test('what is true of many nodes is one note', () => {
+  const one = factsOf({
+    policies: [ofImages()],
+    part: {
+      images: [image('x', { sizeBytes: 2 ** 30 })],
+      containers: undefined,
+      disk: { capacityBytes: 2 ** 40, availableBytes: 2 ** 39, usedBytes: 8 * 2 ** 30 },
+    },
+  });
+  const parts = one.parts.flatMap((part) => ['a', 'b', 'c', 'd', 'e'].map((name) => ({ ...part, name })));
+  const found = planUnits({ ...one, parts }, { now, kept: false, assumeElapsed: false }).notes;
+  const ofNodes = found.filter((note) => note.startsWith('5 nodes (a, b, c and 2 more)'));
+  expect(ofNodes).toHaveLength(3);
+  expect(ofNodes.join('\n')).toContain(', each: its containers are not known');
+  expect(ofNodes.join('\n')).toContain(
+    'lists images of 5.00 GiB in all, and counts 40.0 GiB of image layers',
+  );
+  expect(found.filter((note) => /^Node [a-e]:/.test(note))).toEqual([]);
+});
+
 test('a plan for later does not take the list of wanted images for one that nobody renews', () => {
   const wanted = { listedAtMs: now.getTime(), images: [], omitted: 0 };
   const given = factsOf({ policies: [ofImages({ pinWanted: true })], part: { images } });

@@ -146,6 +146,14 @@ const cases: Readonly<Record<string, Case>> = {
   'the states of disks: removals that free enough are not a free disk': {
     totals: ['Free', 'Short', 'Idle'].map((state) => totals({ unit: 'imagegc', node: 'node-1', state })),
   },
+  'more nodes than fit one screen: those with nothing to remove are counted': {
+    totals: Array.from({ length: 25 }, (_, i) =>
+      totals({
+        ...{ unit: 'imagegc', node: `node-${i}`, state: i === 3 ? 'Unknown' : 'Idle' },
+        ...{ planned: i === 1 ? 2 : 0, waiting: i === 2 ? 1 : 0 },
+      }),
+    ),
+  },
   'problems come first': problems,
   'the distinguishing part of each object': { decisions: objects },
   'long names and large numbers': {
