@@ -178,7 +178,7 @@ class ClusterReader {
     const lacking = await rightsThatControllersLack(this.#cluster, { controllers, policies }, this.#signal);
     if (lacking.length > 0)
       this.#notes.push(
-        `The ServiceAccount of the controller may not ${lacking.map(rightText).join(', ')}: it keeps the pods that need this. See dustpan status.`,
+        `The ServiceAccount of the controller may not ${lacking.map(rightText).join(', ')}: it does nothing that needs this. See dustpan status.`,
       );
     return lacking;
   }

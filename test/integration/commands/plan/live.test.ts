@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
+import type { Attributes } from '../../../sandbox/api/request.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
 import { dustpan, inputOfEachTest, planned, policy as policyManifest } from './fixture.ts';
@@ -34,6 +35,16 @@ test('plans from the cluster, and only reads from it', async () => {
   expect(store.list('Pod')).toHaveLength(3);
 });
 
+const controllerDeployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    namespace: 'dustpan-system',
+    name: 'dustpan-controller',
+    labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
+  },
+};
+
 const controllerWithout = (...lost: readonly string[]): SandboxUser => ({
   ...{ name: 'system:serviceaccount:dustpan-system:default', token: 'controller' },
   allow: ({ verb, resource }) => !lost.includes(`${verb} ${resource}`),
@@ -47,6 +58,24 @@ test('names every right that the policies need and the controller lacks', async 
   expect(notes).toContainEqual(
     expect.stringContaining('The ServiceAccount of the controller may not list jobs, delete pods:'),
   );
+});
+
+test.each([
+  { granted: 'dustpan-system', lacks: 0 },
+  { granted: 'other', lacks: 1 },
+])('the rights on the list of wanted images count in the namespace $granted', async ({ granted, lacks }) => {
+  const controller = {
+    ...controllerWithout(),
+    allow: ({ resource, namespace }: Attributes) => resource !== 'configmaps' || namespace === granted,
+  };
+  const { store, kubeconfigFile } = await start({ users: [controller] });
+  store.apply(controllerDeployment);
+  store.apply(policyManifest('images', { nodes: { imageGC: { pinWanted: true } } }));
+  const { notes } = await planned([`--kubeconfig=${kubeconfigFile}`]);
+  const texts = notes.filter((note) =>
+    note.includes('may not get configmaps, create configmaps, update configmaps'),
+  );
+  expect(texts).toHaveLength(lacks);
 });
 
 test.each(['list jobs', 'watch jobs'])(
@@ -64,15 +93,7 @@ test.each(['list jobs', 'watch jobs'])(
 test('the list of wanted images is read where a controller is installed, and only if a policy needs it', async () => {
   const { store, kubeconfigFile, requests } = await start();
   const reads = (): number => requests.filter(({ path }) => path.includes('/configmaps/')).length;
-  store.apply({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: {
-      namespace: 'dustpan-system',
-      name: 'dustpan-controller',
-      labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
-    },
-  });
+  store.apply(controllerDeployment);
   store.apply(policyManifest('images', { nodes: { imageGC: {} } }));
   await planned([`--kubeconfig=${kubeconfigFile}`]);
   expect(reads()).toBe(0);
