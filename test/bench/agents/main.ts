@@ -27,6 +27,7 @@ const model: Readonly<Record<string, number>> = {
   'WATCH pods': 60 / 450,
   'PATCH nodegcreports/status': 60 / 330,
 };
+/** An open watch with its connection (docs/adr/0114); polls and reports need some more. */
 const modelWatchKiB = 51;
 
 interface Sample {
