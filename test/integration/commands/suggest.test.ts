@@ -70,7 +70,7 @@ test.each([
 
 test('for scripts: rows with the names of their workload, names for kubectl, parts of the JSON', async () => {
   const all = await suggest('-n', 'shop', '--no-headers');
-  expect(all.stdout).toMatch(/^shop +deployment\/web +pod .*\nshop +deployment\/web +container main /m);
+  expect(all.stdout).toMatch(/^shop +deployment\/web +pod .*\nshop +deployment\/web +container\/main /m);
   expect(all.stdout).not.toContain('NAMESPACE');
   const names = await suggest('-A', '-o', 'name');
   expect(names.stdout.trimEnd().split('\n').sort()).toEqual([
