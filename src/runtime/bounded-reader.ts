@@ -3,18 +3,18 @@ import { bounds, boundedUtf8 } from './bounds.ts';
 
 /** A protobuf reader that cuts each string, at `bounds.text` by default: one message may have 16 MB of annotations. */
 export class BoundedReader extends BinaryReader {
-  protected readonly message: Buffer;
+  readonly #bytes: Buffer;
   readonly #maxTextBytes: number;
 
   constructor({ buffer, byteOffset, length }: Uint8Array, maxTextBytes: number = bounds.text) {
     const bytes = Buffer.from(buffer, byteOffset, length);
     super(bytes);
-    this.message = bytes;
+    this.#bytes = bytes;
     this.#maxTextBytes = maxTextBytes;
   }
 
   override string(): string {
-    return boundedUtf8(this.message, this.#pass(), this.pos, this.#maxTextBytes);
+    return boundedUtf8(this.#bytes, this.#pass(), this.pos, this.#maxTextBytes);
   }
 
   /** Without a view of the bytes: most fields of an object are skipped, and no decoder reads what this returns. */

@@ -59,7 +59,7 @@ export class PodRecord extends Shared implements PodFacts {
   readonly ttlRules: PodFacts['ttlRules'];
 
   constructor(facts: PodFacts, traits: SharedValues<PodTraits>) {
-    super(traits.share(traitsOf(facts)));
+    super(traits.shareBy(keyOf(facts), () => traitsOf(facts)));
     this.uid = facts.uid;
     this.name = facts.name;
     this.namespace = facts.namespace;
@@ -81,6 +81,14 @@ export class PodRecord extends Shared implements PodFacts {
     return { apiVersion: traits.ownerApiVersion ?? '', kind: traits.ownerKind ?? '', name, uid };
   }
 }
+
+/** Equal only for equal traits. Without their names: it is made for every pod that is read, and the traits for few. */
+const keyOf = (facts: PodFacts): string =>
+  JSON.stringify([
+    facts.controller?.apiVersion,
+    facts.controller?.kind,
+    ...shared.map((name) => facts[name]),
+  ]);
 
 function traitsOf(facts: PodFacts): PodTraits {
   const { apiVersion, kind } = facts.controller ?? {};

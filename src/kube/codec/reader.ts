@@ -18,16 +18,6 @@ export function decodeWhole<M>(message: Decoder<M>, bytes: Buffer, maxTextBytes:
 class ClampingReader extends BoundedReader {
   /** The generated decoders throw on larger integers: one pod with an absurd grace period would make every list fail. */
   override int64(): bigint | string {
-    const start = this.pos;
-    const value = this.uint32();
-    const length = this.pos - start;
-    // A pod has a dozen times, and the generated decoders convert each from text: that of a bigint takes longer than the rest of a time.
-    if (length < 5 || (length === 5 && (this.message[this.pos - 1] ?? 0) < 0x10)) return String(value);
-    this.pos = start;
-    return this.#clamped();
-  }
-
-  #clamped(): bigint {
     const value = BigInt(super.int64());
     return value > maxExact ? maxExact : value < -maxExact ? -maxExact : value;
   }

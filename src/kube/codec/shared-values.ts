@@ -10,11 +10,16 @@ export class SharedValues<V> {
   /** Returns an equal earlier value, else `value`. Callers must not change it. */
   share(value: V): V {
     // Only equal values have equal JSON, whatever texts users wrote into them.
-    const key = typeof value === 'string' ? value : JSON.stringify(value);
-    if (key.length > maxKeyLength) return value;
+    return this.shareBy(typeof value === 'string' ? value : JSON.stringify(value), () => value);
+  }
+
+  /** Returns the earlier value of this key, else a new one. Callers must not change it. */
+  shareBy(key: string, make: () => V): V {
+    if (key.length > maxKeyLength) return make();
     const known = this.#values.get(key);
     if (known !== undefined) return known;
     if (this.#values.size >= maxValues) this.#values.clear();
+    const value = make();
     this.#values.set(key, value);
     return value;
   }
