@@ -56,8 +56,14 @@ export class AgentCaches {
       pollMs: pollMs(nodePollPeriods),
       onChange,
     });
-    // One page: a list without a limit, which the API server serves to every agent from memory.
-    this.#pods = new Reflector({ ...deps, resource: nodePodsResource(nodeName), pageSize: 'all', onChange });
+    this.#pods = new Reflector({
+      ...deps,
+      resource: nodePodsResource(nodeName),
+      listsByWatch: true,
+      // Where that is two requests: a list without a limit, which the API server serves to every agent from memory.
+      pageSize: 'all',
+      onChange,
+    });
     this.all = [this.#policies, this.#nodes, this.#pods];
     this.#ready = new Edge(() => this.all.every(({ synced }) => synced), onNews);
   }

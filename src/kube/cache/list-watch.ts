@@ -4,7 +4,8 @@ import type { Page } from '../codec/list.ts';
 import { decodeList, decodeWatchEvent, type WatchEvent } from '../codec/decode.ts';
 import { FrameSplitter } from '../codec/frames.ts';
 import type { Resource } from './resources.ts';
-import { isExpired, type KubeRequest, type KubeTransport } from '../http/transport.ts';
+import { errorOf } from '../http/response-error.ts';
+import { isExpired, isThrottled, type KubeRequest, type KubeTransport } from '../http/transport.ts';
 
 export interface Source<T> {
   readonly transport: KubeTransport;
@@ -31,13 +32,14 @@ const headersMs = 60_000;
 /** Longer than the minute between two bookmarks, and than a short watch. */
 const silentMs = 110_000;
 
-/** A watch from which nothing arrives although the server has sent something, or would have ended it. */
-export class SilentWatchError extends Error {
-  override readonly name = 'SilentWatchError';
+/** A watch from which nothing arrives although the server has sent something, or would have ended it; or that does not begin with a list as requested. */
+export class BrokenWatchError extends Error {
+  override readonly name = 'BrokenWatchError';
 }
 
 interface WatchFrom {
-  readonly resourceVersion: string;
+  /** undefined = the watch begins with all objects, as a consistent list; they are complete at the bookmark that ends the list. */
+  readonly resourceVersion: string | undefined;
   /** Ends the watch after about a minute: the server is not known to send bookmarks, so only the end shows that the connection works. */
   readonly isShort: boolean;
 }
@@ -85,8 +87,8 @@ export async function readList<T, L>(
 }
 
 /**
- * Yields every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch. Rejects with SilentWatchError when the
- * headers of the response take longer than a minute, or when nothing arrives for 110 s.
+ * Yields every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch. Rejects with BrokenWatchError when the
+ * headers of the response, or the list in it, take longer than a minute, when the list is not complete, or when nothing arrives for 110 s.
  */
 export async function* watchEvents<T>(
   { resource, transport, clock, random }: Source<T>,
@@ -94,21 +96,41 @@ export async function* watchEvents<T>(
   signal: AbortSignal,
 ): AsyncGenerator<readonly WatchEvent<T>[]> {
   const { atLeast, spread } = isShort ? shortWatchSeconds : watchSeconds;
-  const query = { ...watchQuery(atLeast + Math.floor(random() * spread)), resourceVersion };
+  const from = resourceVersion === undefined ? initialEvents : { resourceVersion };
+  const query = { ...watchQuery(atLeast + Math.floor(random() * spread)), ...from };
   const silentFor = (ms: number) => (): Error =>
-    new SilentWatchError(`nothing arrived from the watch of ${resource.name} for ${ms / 1000} s`);
+    new BrokenWatchError(`nothing arrived from the watch of ${resource.name} for ${ms / 1000} s`);
   const silent = silentFor(silentMs);
-  const deadline = deadlineAfter(clock, headersMs, silentFor(headersMs), signal);
+  const unlisted = (): Error =>
+    new BrokenWatchError(`the watch of ${resource.name} did not begin with a whole list`);
+  let isListed = resourceVersion !== undefined;
+  const deadline = deadlineAfter(clock, headersMs, isListed ? silentFor(headersMs) : unlisted, signal);
   const splitter = new FrameSplitter();
   try {
     for await (const chunk of transport.stream(request(resource, query), deadline.signal)) {
+      const events = splitter.push(chunk).map((frame) => decodeWatchEvent(frame, resource.codec));
       signal.throwIfAborted();
-      deadline.extend(silentMs, silent);
-      yield splitter.push(chunk).map((frame) => decodeWatchEvent(frame, resource.codec));
+      isListed ||= endsList(events, unlisted);
+      if (isListed) deadline.extend(silentMs, silent);
+      yield events;
     }
+    if (!isListed) throw unlisted();
   } finally {
     deadline.stop();
   }
+}
+
+/** Whether the list with which a watch begins is complete. A server that does not know such lists sends other bookmarks. */
+function endsList(events: readonly WatchEvent<unknown>[], unlisted: () => Error): boolean {
+  const mark = events.find(({ type }) => type === 'BOOKMARK' || type === 'ERROR');
+  if (mark?.type === 'ERROR') {
+    const cause = errorOf(mark.status);
+    // A busy server: the same request, later.
+    if (isThrottled(cause)) throw cause;
+    throw new BrokenWatchError(unlisted().message, { cause });
+  }
+  if (mark?.type === 'BOOKMARK' && !mark.endsList) throw unlisted();
+  return mark !== undefined;
 }
 
 /**
@@ -158,6 +180,9 @@ function request(
   const { path, accept } = resource;
   return { method: 'GET', path, accept, query: { ...resource.query, ...query } };
 }
+
+/** Without a resourceVersion the list is consistent. */
+const initialEvents = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
 
 function watchQuery(seconds: number): Readonly<Record<string, string>> {
   return { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) };

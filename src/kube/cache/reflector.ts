@@ -7,7 +7,7 @@ import type { Codec } from '../codec/list.ts';
 import type { WatchEvent } from '../codec/decode.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { errorOf } from '../http/response-error.ts';
-import { readList, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
+import { readList, BrokenWatchError, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
 import { ApiError, isDenied, isExpired, isForbidden, isThrottled } from '../http/transport.ts';
 import { staleAfterMs, type Cache, type StaleCache } from './staleness.ts';
@@ -30,6 +30,8 @@ type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
 
 export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly log: Logger;
+  /** Requests the list with the watch, which an API server can send since Kubernetes 1.34. The first failure of one makes them two requests again. */
+  readonly listsByWatch?: boolean;
   /** Called after each batch of changes, after each complete list, and when the first one fails; must be quick. */
   readonly onChange?: () => void;
   readonly metrics?: ReflectorMetrics;
@@ -60,6 +62,9 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   #staleSinceMs: number;
   /** The resourceVersion at which the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
+  #listsByWatch: boolean;
+  /** The objects of the list with which the watch begins, until it is complete. */
+  #listing: View<T> | undefined;
   /** Whether no watch has delivered an event, or failed for another reason, since the last list. */
   #listIsFresh = true;
   /** Whether a bookmark has arrived since the last failure: then a watch without one is broken. */
@@ -71,6 +76,7 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   constructor(deps: ReflectorDeps<T>) {
     this.#deps = { ...deps, resource: { ...deps.resource, codec: this.#reusing(deps.resource.codec) } };
     this.resource = deps.resource.name;
+    this.#listsByWatch = deps.listsByWatch ?? false;
     this.#staleSinceMs = deps.clock.monotonicMs();
     this.#log = deps.log.named('reflector');
     this.#backoff = new Backoff(reflectorBackoff, deps.random);
@@ -166,8 +172,11 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     const { pollMs } = this.#deps;
     try {
-      if (pollMs === undefined) await this.#watch(this.#resumeAt ?? (await this.#list(signal)), signal);
-      else await this.#poll(pollMs, signal);
+      if (pollMs !== undefined) await this.#poll(pollMs, signal);
+      else {
+        if (this.#resumeAt === undefined && !this.#listsByWatch) await this.#list(signal);
+        await this.#watch(this.#resumeAt, signal);
+      }
     } catch (err) {
       if (!signal.aborted) await this.#recover(err, signal);
     }
@@ -180,8 +189,7 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     await clock.sleep(pollMs * (1 + (random() - 0.5) * pollSpread), signal);
   }
 
-  /** Returns the resourceVersion at which the watch begins. */
-  async #list(signal: AbortSignal): Promise<string> {
+  async #list(signal: AbortSignal): Promise<void> {
     const collecting = {
       begin: () => new View<T>(),
       add: (view: View<T>, item: T) => view.add(item),
@@ -189,7 +197,6 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     const { list, resourceVersion } = await readList(this.#deps, collecting, signal);
     signal.throwIfAborted();
     this.#show(list, resourceVersion);
-    return resourceVersion;
   }
 
   /** Reuses the objects of the current view, so that unchanged objects have no second copy while a list is read. */
@@ -211,13 +218,16 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     this.#deps.onChange?.();
   }
 
-  async #watch(resumeAt: string, signal: AbortSignal): Promise<void> {
+  /** `resourceVersion`: where the watch begins; undefined = with a list. */
+  async #watch(resourceVersion: string | undefined, signal: AbortSignal): Promise<void> {
     const { clock, metrics } = this.#deps;
     const startedMs = clock.monotonicMs();
-    const from = { resourceVersion: resumeAt, isShort: !this.#getsBookmarks };
+    this.#listing = resourceVersion === undefined ? new View<T>() : undefined;
+    // A server that ends a list by a bookmark sends others, too.
+    const isShort = resourceVersion !== undefined && !this.#getsBookmarks;
     let count = 0;
     metrics?.watchStarted(this.resource);
-    for await (const events of watchEvents(this.#deps, from, signal)) {
+    for await (const events of watchEvents(this.#deps, { resourceVersion, isShort }, signal)) {
       this.#receive(events);
       count += events.filter(({ type }) => type !== 'BOOKMARK').length;
     }
@@ -226,15 +236,18 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   }
 
   #receive(events: readonly WatchEvent<T>[]): void {
+    const wasListing = this.#listing !== undefined;
     let isChanged = false;
     for (const event of events) isChanged = this.#apply(event) || isChanged;
-    if (events.length > 0) this.#listIsFresh = false;
+    if (this.#listing !== undefined) return;
+    if (!wasListing && events.length > 0) this.#listIsFresh = false;
     this.#healthy();
     if (isChanged) this.#deps.onChange?.();
   }
 
   #apply(event: WatchEvent<T>): boolean {
     if (event.type === 'ERROR') return this.#throwWatchError(errorOf(event.status));
+    if (this.#listing !== undefined) return this.#collect(this.#listing, event);
     this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
     if (event.type === 'BOOKMARK') {
       this.#getsBookmarks = true;
@@ -245,6 +258,18 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     return true;
   }
 
+  /** Names are unique in a list, so that no namesake is searched. Objects that are missing from it are gone when it is shown. */
+  #collect(list: View<T>, event: Exclude<WatchEvent<T>, { readonly type: 'ERROR' }>): boolean {
+    if (event.type === 'DELETED') list.remove(event.object);
+    else if (event.type !== 'BOOKMARK') list.add(event.object);
+    else {
+      this.#listing = undefined;
+      this.#getsBookmarks = true;
+      this.#show(list, event.resourceVersion);
+    }
+    return false;
+  }
+
   /** Lists again, as client-go does, unless the server is only busy: a watch would fail again at this resourceVersion. */
   #throwWatchError(error: ApiError): never {
     if (!isThrottled(error)) this.#resumeAt = undefined;
@@ -253,6 +278,7 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
 
   async #recover(err: unknown, signal: AbortSignal): Promise<void> {
     const remedy = remedyFor(err, this.#deps.resource.optional);
+    if (this.#listsByWatch && this.#mustList(err, remedy)) return;
     if (remedy !== 'resume') this.#resumeAt = undefined;
     // Not if the server rejects the list just made: that would be a hot loop.
     if (remedy === 'expired' && !this.#listIsFresh) {
@@ -266,6 +292,15 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     const { clock } = this.#deps;
     const retryAfterMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
     await clock.sleep(Math.max(retryAfterMs, this.#backoff.next(clock.monotonicMs())), signal);
+  }
+
+  /** Lists by a request of its own from now on, if the list by watch has failed. Returns true if the server does not know it: that is no failure. */
+  #mustList(err: unknown, remedy: Remedy): boolean {
+    const wasListing = this.#listing !== undefined;
+    this.#listsByWatch = wasListing ? remedy === 'resume' : remedy !== 'relist';
+    const isUnknown = wasListing && isUnacceptable(err);
+    if (isUnknown) this.#log.debug({ resource: this.resource, err }, 'list and watch are two requests');
+    return isUnknown;
   }
 
   #healthy(): void {
@@ -324,7 +359,7 @@ type Remedy = 'resume' | 'expired' | 'relist' | 'missing';
 /** `isOptional`: the kind may be missing from the server. */
 function remedyFor(err: unknown, isOptional: boolean): Remedy {
   // What the watch has lost is unknown, and the headers of the next one prove nothing.
-  if (err instanceof SilentWatchError || err instanceof MalformedError) return 'relist';
+  if (err instanceof BrokenWatchError || err instanceof MalformedError) return 'relist';
   if (!(err instanceof ApiError)) return 'resume';
   if (isExpired(err)) return 'expired';
   if (err.status === 404 && isOptional) return 'missing';
@@ -332,7 +367,8 @@ function remedyFor(err: unknown, isOptional: boolean): Remedy {
 }
 
 /** The server rejects the resourceVersion, for example because its store was restored from a backup, or a parameter. */
-function isUnacceptable(err: ApiError): boolean {
+function isUnacceptable(err: unknown): boolean {
+  if (!(err instanceof ApiError)) return false;
   return err.status === 400 || err.status === 422 || err.causes.includes('ResourceVersionTooLarge');
 }
 

@@ -2,13 +2,18 @@ import type { V1WatchEvent } from '@kubernetes/client-node';
 import { asObject, asText, parseJson, statusFromJson, type Unchecked } from './json.ts';
 import { ListDecoder, type Codec, type Page } from './list.ts';
 import { MalformedError, unwrap } from './frames.ts';
-import { Identity, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
+import { Annotated, Identity, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
 import { decodeWhole } from './reader.ts';
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: T }
   | { readonly type: 'DELETED'; readonly object: { readonly uid: string; readonly resourceVersion: string } }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      /** All objects have been sent with which the watch begins. */
+      readonly endsList: boolean;
+    }
   | { readonly type: 'ERROR'; readonly status: Status };
 
 /** Reads the response to a list while it arrives. */
@@ -44,7 +49,7 @@ function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
     case 'DELETED':
       return deleted(decodeWhole(Identity, raw).metadata);
     case 'BOOKMARK':
-      return bookmark(Identity.decode(raw).metadata);
+      return bookmark(Identity.decode(raw).metadata, Annotated.decode(raw).metadata?.annotations);
     case 'ERROR':
       return { type, status: Status.decode(raw) };
     default:
@@ -53,14 +58,15 @@ function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
 }
 
 function jsonEvent<T>({ type, object }: Unchecked<V1WatchEvent>, codec: Codec<T>): WatchEvent<T> {
+  const meta = asObject(asObject(object)['metadata']);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
       return { type, object: codec.fromJson(object) };
     case 'DELETED':
-      return deleted(asObject(asObject(object)['metadata']));
+      return deleted(meta);
     case 'BOOKMARK':
-      return bookmark(asObject(asObject(object)['metadata']));
+      return bookmark(meta, asObject(meta['annotations']));
     case 'ERROR':
       return { type, status: statusFromJson(object) };
     default:
@@ -76,10 +82,14 @@ function deleted(meta: { readonly uid?: unknown; readonly resourceVersion?: unkn
   return { type: 'DELETED', object: { uid, resourceVersion } } as const;
 }
 
-function bookmark(meta: { readonly resourceVersion?: unknown } | undefined) {
+function bookmark(
+  meta: { readonly resourceVersion?: unknown } | undefined,
+  annotations: Readonly<Record<string, unknown>> = {},
+) {
   const resourceVersion = asText(meta?.resourceVersion);
   if (resourceVersion === '') throw new MalformedError('bookmark without resourceVersion');
-  return { type: 'BOOKMARK', resourceVersion } as const;
+  const endsList = annotations['k8s.io/initial-events-end'] === 'true';
+  return { type: 'BOOKMARK', resourceVersion, endsList } as const;
 }
 
 function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {

@@ -46,9 +46,11 @@ test('the agent opens no watch but that of its pods, and follows a changed polic
   expect(managed).toContain('f:status');
   // The status is one field, and not a hundred.
   expect(managed.length).toBeLessThan(1_000);
-  const reads = (await cluster.audit({ user: agentUser.name })).map(({ requestURI }) => requestURI);
-  // No request only checks a right.
-  expect(reads.filter((uri) => uri.includes('limit=1'))).toEqual([]);
+  const uris = (await cluster.audit({ user: agentUser.name })).map(({ requestURI }) => requestURI);
+  // No request only checks a right, and the list of pods comes with their watch.
+  expect(uris.filter((uri) => uri.includes('limit=1'))).toEqual([]);
+  const ofPods = uris.filter((uri) => uri.startsWith('/api/v1/pods') && uri.includes('watch=true'));
+  expect(ofPods.every((uri) => uri.includes('sendInitialEvents=true'))).toBe(true);
   const { requested, forbidden } = await agentRequests(cluster);
   expect(requested.filter((name) => name.startsWith('watch '))).toEqual(['watch pods']);
   expect(forbidden).toEqual([]);

@@ -17,7 +17,7 @@ let prometheus: Prometheus;
 
 beforeAll(async () => {
   cluster = await startControlPlane();
-  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '1h', protectUnfinishedJobs: true } });
+  await changePolicy();
   const lease = ['--leader-elect=true', '--leader-elect-resource-namespace=default'];
   controller = await startController(cluster, { args: [...lease, ...shortPeriod] });
   const { host } = new URL(controller.metricsUrl);
@@ -56,12 +56,11 @@ async function grant(isMissing: (resource: string) => boolean): Promise<void> {
   ]);
 }
 
-let hours = 1;
+let hours = 0;
 
 async function changePolicy(): Promise<void> {
   hours += 1;
-  const patch = JSON.stringify({ spec: { pods: { terminated: { ttlAfterFinished: `${hours}h` } } } });
-  await kubectl(cluster, ['patch', 'gcpolicies', '--all', '--type=merge', `--patch=${patch}`]);
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: `${hours}h`, protectUnfinishedJobs: true } });
 }
 
 const works = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PolicyOperator } from '../../../src/kube/actions/operator.ts';
 import type { Identified } from '../../../src/kube/cache/objects.ts';
-import { Reflector } from '../../../src/kube/cache/reflector.ts';
+import { Reflector, type ReflectorDeps } from '../../../src/kube/cache/reflector.ts';
 import {
   jobsResource,
   jsonResource,
@@ -26,10 +26,13 @@ const { transport, objects } = await startEnvironment();
 const deps = { transport, clock: systemClock, log: silentLogger, random: Math.random };
 
 /** A running reflector with pages of two; it stops with its test. */
-function reflect<T extends Identified>(resource: Resource<T>): Reflector<T> {
+function reflect<T extends Identified>(
+  resource: Resource<T>,
+  options: Partial<ReflectorDeps<T>> = {},
+): Reflector<T> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
-  const reflector = new Reflector({ ...deps, resource, pageSize: 2 });
+  const reflector = new Reflector({ ...deps, resource, pageSize: 2, ...options });
   void reflector.run(stop.signal);
   return reflector;
 }
@@ -61,6 +64,35 @@ test('pods are listed and watched', async () => {
     expect(reflector.items.has(first.metadata.uid)).toBe(false);
   }, soon);
   expect(reflector).toMatchObject({ state: 'synced', lastError: undefined });
+});
+
+test.each([
+  ['in protobuf', 'application/vnd.kubernetes.protobuf'],
+  ['in JSON', 'application/json'],
+])('the list of pods comes with their watch, %s', async (_name, accept) => {
+  const [first, second] = await Promise.all([objects.createPod(), objects.createPod()]);
+  const counts = { listed: 0, watchStarted: 0, failed: 0 };
+  const count = (what: keyof typeof counts) => (): void => {
+    counts[what] += 1;
+  };
+  const metrics = {
+    ...{ listed: count('listed'), watchStarted: count('watchStarted') },
+    failed: count('failed'),
+  };
+  const resource = { ...podsResource({ labelKeys: () => 'all' }), accept };
+  const byWatch = reflect(resource, { listsByWatch: true, metrics });
+  await byWatch.whenComplete(signal);
+  const listed = reflect(resource);
+  await listed.whenComplete(signal);
+  expect(Object.fromEntries(byWatch.items)).toEqual(Object.fromEntries(listed.items));
+  expect(byWatch.items.has(second.metadata.uid)).toBe(true);
+  await objects.removePod(first.metadata.name);
+  const added = await objects.createPod();
+  await vi.waitFor(() => {
+    expect(byWatch.items.has(first.metadata.uid)).toBe(false);
+    expect(byWatch.items.has(added.metadata.uid)).toBe(true);
+  }, soon);
+  expect(counts).toEqual({ listed: 1, watchStarted: 1, failed: 0 });
 });
 
 test('a pod is the same in protobuf and in JSON', async () => {

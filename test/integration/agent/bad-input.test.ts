@@ -18,21 +18,26 @@ sequential('bad usage is one line and exit code 2; the downward API names the no
   expectOneLine(stderr, /nowhere/);
 });
 
-test.for(['pods', 'nodes', 'gcpolicies'])(
-  'without the right to list %s: one line names it and its remedy, not ready until it is granted',
-  async (resource, context) => {
+test.for([
+  ['list', 'nodes'],
+  ['list', 'gcpolicies'],
+  // Their list comes with the watch.
+  ['watch', 'pods'],
+] as const)(
+  'without the right to %s %s: one line names it and its remedy, not ready until it is granted',
+  async ([verb, resource], context) => {
     let isMissing = true;
-    const options = everythingBut('list', resource, () => isMissing);
+    const options = everythingBut(verb, resource, () => isMissing);
     await using bed = await AgentEnvironment.open(context, options);
     const agent = bed.startAgent([], { kubeconfig: bed.api.kubeconfigOf('dustpan') });
     await until('it is reviewed', () => agent.timesLogged('rights are missing') === 1);
     const refused = agent.lines.filter(({ msg }) => msg === 'list or watch failed');
     expect(refused).toHaveLength(1);
     expect(refused[0]?.['err']).toMatch(
-      new RegExp(`cannot list resource "${resource}".*; grant it to this user or service account$`),
+      new RegExp(`cannot ${verb} resource "${resource}".*; grant it to this user or service account$`),
     );
     expect(agent.lines.find(({ msg }) => msg === 'rights are missing')).toMatchObject({
-      missing: [`list ${resource}`],
+      missing: [`${verb} ${resource}`],
     });
     expect(await readiness(agent)).toContain('[-]rights failed');
     // Each poll or cache lists for itself: no request only checks a right.

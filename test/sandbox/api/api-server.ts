@@ -37,6 +37,8 @@ export class ApiServer {
   /** Direct access to the objects. */
   readonly objects = new DirectStore(this.registry, this.#store);
   readonly #watches = new Set<Watch>();
+  /** Whether a watch may begin with a list: older servers refuse the parameter, and proxies or other servers may ignore it. */
+  listsByWatch: 'sent' | 'refused' | 'ignored' = 'sent';
 
   constructor() {
     for (const name of namespaces) this.objects.ensureNamespace(name);
@@ -82,6 +84,7 @@ export class ApiServer {
       case 'list':
         return { status: 200, type: contentType(form.media.encoding), body: encodeList(list(call), form) };
       case 'watch':
+        this.#checkInitialEvents(call);
         return {
           status: 200,
           type: contentType(form.media.encoding, true),
@@ -97,6 +100,16 @@ export class ApiServer {
       case 'delete':
         return ofObject(200, remove(call), form);
     }
+  }
+
+  #checkInitialEvents({ query }: Call): void {
+    if (!query.has('sendInitialEvents') || this.listsByWatch === 'sent') return;
+    if (this.listsByWatch === 'refused')
+      throw new Failure(
+        'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+        { code: 422, reason: 'Invalid' },
+      );
+    query.delete('sendInitialEvents');
   }
 
   #watch(call: Call, form: Form, sink: WatchSink): Watch {

@@ -42,15 +42,20 @@ export class Watch {
     }
     if (revision === 0)
       for (const object of collection.sorted()) if (this.#matches(object)) this.#send('ADDED', object);
+    if (query.get('sendInitialEvents') === 'true')
+      this.#mark({ annotations: { 'k8s.io/initial-events-end': 'true' } });
     for (const change of changes) this.#sendChange(change);
     this.#unsubscribe = collection.subscribe((change) => this.#sendChange(change));
     this.#startTimers();
   }
 
   bookmark(): void {
-    const { store, resource, query } = this.#call;
-    if (query.get('allowWatchBookmarks') !== 'true') return;
-    const metadata = { resourceVersion: String(store.revision) };
+    if (this.#call.query.get('allowWatchBookmarks') === 'true') this.#mark({});
+  }
+
+  #mark(more: { readonly annotations?: Readonly<Record<string, string>> }): void {
+    const { store, resource } = this.#call;
+    const metadata = { resourceVersion: String(store.revision), ...more };
     const object = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata };
     this.#send('BOOKMARK', object as unknown as KubeObject);
   }

@@ -102,7 +102,12 @@ describe('watch events', () => {
     expect(eventOf('ADDED', evicted)).toMatchObject({ type: 'ADDED', object: evictedFacts });
     const { uid, resourceVersion } = evictedFacts;
     expect(eventOf('DELETED', evicted)).toEqual({ type: 'DELETED', object: { uid, resourceVersion } });
-    expect(eventOf('BOOKMARK', pod({}))).toEqual({ type: 'BOOKMARK', resourceVersion: '1' });
+    const bookmark = { type: 'BOOKMARK', resourceVersion: '1' };
+    expect(eventOf('BOOKMARK', pod({}))).toEqual({ ...bookmark, endsList: false });
+    const { metadata, ...rest } = pod({});
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const end = { ...rest, metadata: { ...metadata, annotations } };
+    expect(eventOf('BOOKMARK', end)).toEqual({ ...bookmark, endsList: true });
     const status = { code: 410, reason: 'Expired', message: 'too old' };
     const error = decodeOne(Buffer.from(encodeErrorEvent({ kind: 'Status', ...status }, encoding)));
     expect(error).toMatchObject({ type: 'ERROR', status });
