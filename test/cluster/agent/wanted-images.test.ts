@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/evaluation/plan/document.ts';
 import { agentUser, everySecond, onNode, startAgent } from './agent.ts';
-import { applyPolicy, condition, imageTags, startQuietNode } from './environment.ts';
+import { applyPolicy, condition, imageTags, readReport, startQuietNode } from './environment.ts';
 import { host } from './pulled-images.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { criResponse, crictl } from '../node/crictl.ts';
@@ -32,10 +32,17 @@ let controller: DustpanProcess;
 const ids = new Map<string, string>();
 
 /** Another minimum age wakes the controller. */
-const apply = (minimumAge: string): Promise<void> =>
+const apply = (minimumAge: string, over: object = {}): Promise<void> =>
   applyPolicy(cluster, 'Enforce', {
-    imageGC: { highThresholdPercent: 100, lowThresholdPercent: 99, minimumAge, pinWanted: true },
+    imageGC: { highThresholdPercent: 100, lowThresholdPercent: 99, minimumAge, pinWanted: true, ...over },
   });
+
+/** Grants the agent these verbs on ConfigMaps, besides its other rights. */
+async function grantAgent(verbs: readonly string[]): Promise<void> {
+  const rules = [...(agentUser.rules ?? []), ...(verbs.length > 0 ? [{ ...configMap, verbs }] : [])];
+  const patch = JSON.stringify({ rules });
+  await kubectl(cluster, ['patch', 'clusterrole', 'bed:wanting-agent', '--type=merge', `--patch=${patch}`]);
+}
 
 const startWriter = (): Promise<DustpanProcess> =>
   startController(cluster, { user: 'wanting-controller', env });
@@ -116,10 +123,27 @@ beforeAll(async () => {
       },
     },
   );
-  await apply('1s');
-  controller = await startWriter();
+  // Each image is due for space.
+  await apply('1s', { highThresholdPercent: 1, lowThresholdPercent: 0 });
   agent = await startAgent(cluster, { args: everySecond, env, user: 'wanting-agent' });
   await agent.ready();
+});
+
+test('before its first list, the agent removes no image', async () => {
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('True Undecided');
+  await passesOf(agent, 'imagegc', 3);
+  expect(await imageTags(cluster)).toEqual(expect.arrayContaining([ofCronJob, ofDaemonSet, unused]));
+});
+
+test('an agent that may not read the list says which right it lacks', async () => {
+  await grantAgent([]);
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('True MissingRights');
+  const degraded = (await readReport(cluster))?.conditions?.find(({ type }) => type === 'Degraded');
+  expect(degraded?.message).toContain('may not get configmaps. Set rbac.wantedImages=true');
+  expect((await agent.metrics()).has('dustpan_missing_rights{verb="get",resource="configmaps"}')).toBe(true);
+  await grantAgent(['get']);
+  await apply('1s');
+  controller = await startWriter();
 });
 
 test('the image of a suspended CronJob is pinned; that of a DaemonSet for other nodes is not', async () => {
