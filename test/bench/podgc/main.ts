@@ -149,12 +149,18 @@ interface Cleared extends Clearing {
 async function measureClearing({ cluster }: Servers, loaded: BenchPods): Promise<Cleared> {
   progress('dustpan, Enforce');
   await applyPolicy(cluster, podPolicy('Enforce', loaded.threshold));
+  const cleared = await clearOnce(cluster, loaded);
+  // Only now: dustpan would delete the restored pods, too.
+  await loaded.restore();
+  return cleared;
+}
+
+async function clearOnce(cluster: Servers['cluster'], loaded: BenchPods): Promise<Cleared> {
   await using dustpan = await startController(cluster);
   const clearing = watchClearing(dustpan, loaded, patience.timeout / 1_000);
   const { result, samples } = await sampled(clearing, scrapeEveryMs, () => scrape(dustpan));
   progress(`dustpan: ${perSecond(result)} a second`);
   const rest = await sampled(sleep(historySeconds * 1_000), scrapeEveryMs, () => scrape(dustpan));
-  await loaded.restore();
   return { ...result, scrapes: [...samples, ...rest.samples] };
 }
 
