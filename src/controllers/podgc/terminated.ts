@@ -48,7 +48,7 @@ export function* judgeTerminated(
 ): Generator<void, TerminatedVerdicts> {
   if (rule === undefined) return ruleOff;
   const nowMs = now.getTime();
-  const sparedBy = yield* newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, facts, nowMs);
+  const sparedBy = yield* newestOfOwners(terminated, rule, facts, nowMs);
   const isSpared = (pod: PodFacts): boolean => sparedBy(pod) !== undefined;
   const ttlOf = ttlFinder(rule);
   const expiryOf = (pod: PodFacts): Expiry => ({ countedMs: finishedAt(pod, facts, nowMs), ttl: ttlOf(pod) });
@@ -163,8 +163,8 @@ function* newestOfOwners(
   facts: PodGcFacts,
   nowMs: number,
 ): Generator<void, (pod: PodFacts) => KeptForOwner['field'] | undefined> {
+  if (!needsOwners(rule)) return () => undefined;
   const quotas = quotasOf(rule);
-  if (quotas.length === 0) return () => undefined;
   const uidOf = (pod: PodFacts): string | undefined =>
     isTerminating(pod) ? undefined : ownerOf(pod, facts.owners)?.uid;
   // Mostly an owner has one pod, which every quota keeps: only the pods of other owners are listed.

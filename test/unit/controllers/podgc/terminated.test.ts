@@ -215,6 +215,13 @@ const owners: readonly (Omit<Row, 'policies'> & Partial<Row>)[] = [
     kept: ['new UnderThreshold'],
   },
   {
+    name: 'no pod is said to be kept for its owner where only the threshold, which ignores owners, deletes',
+    pods: [aged('old', 9, job), aged('other', 5, ofJob('nightly-1')), aged('new', 1, job)],
+    policies: [terminated({ threshold: 2, keepPerOwner: 1 })],
+    deleted: ['old Terminated'],
+    kept: ['other UnderThreshold', 'new UnderThreshold'],
+  },
+  {
     name: 'owners that are not known do not matter where each pod names its own',
     pods: [aged('old', 9, ofSet('web')), aged('new', 5, ofSet('web'))].map((one) => ({
       ...one,
