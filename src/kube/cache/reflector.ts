@@ -30,7 +30,7 @@ type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
 
 export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly log: Logger;
-  /** Requests the list with the watch, which an API server can send since Kubernetes 1.34. The first failure of one makes them two requests again. */
+  /** Requests the list with the watch, which an API server can send since Kubernetes 1.34. The first failure of one that a list would not share makes them two requests again. */
   readonly listsByWatch?: boolean;
   /** Called after each batch of changes, after each complete list, and when the first one fails; must be quick. */
   readonly onChange?: () => void;
@@ -297,7 +297,9 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
   /** Lists by a request of its own from now on, if the list by watch has failed. Returns true if the server does not know it: that is no failure. */
   #mustList(err: unknown, remedy: Remedy): boolean {
     const wasListing = this.#listing !== undefined;
-    this.#listsByWatch = wasListing ? remedy === 'resume' : remedy !== 'relist';
+    // A list would fail, too: the server is busy, the right is missing, or the connection is broken.
+    const isOfBoth = remedy === 'resume' && (!(err instanceof ApiError) || isThrottled(err) || isDenied(err));
+    this.#listsByWatch = wasListing ? isOfBoth : remedy !== 'relist';
     const isUnknown = wasListing && isUnacceptable(err);
     if (isUnknown) this.#log.debug({ resource: this.resource, err }, 'list and watch are two requests');
     return isUnknown;

@@ -195,6 +195,16 @@ describe('a list by watch that fails', () => {
     expect([api.lists.length, api.watches.length]).toEqual([0, 2]);
   });
 
+  test.each([404, 500, 501, 504])('HTTP status %s: the next one is a list', async (status) => {
+    const api = apiWith('a');
+    api.fail('watch', new ApiError('no', { status }), 2);
+    const { clock, reflector } = start(api, byWatch);
+    clock.advance(await pause(clock));
+    await until(() => reflector.synced);
+    expect(names(reflector)).toEqual(['a']);
+    expect(api.lists).toHaveLength(1);
+  });
+
   test('a busy server ends it: the same request follows', async () => {
     const { api, reflector, clock } = startWith([added('x'), error(429), undefined]);
     clock.advance(await pause(clock));
