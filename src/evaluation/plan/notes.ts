@@ -235,12 +235,10 @@ function inexactNotes(parts: readonly NodePart[]): readonly string[] {
       why === undefined ? [] : [{ name, why }],
     ),
   );
-  const [first] = doubts;
-  if (first === undefined) return [];
-  const nodes = parts.filter(({ name }) => doubts.some((one) => one.name === name));
-  return [
-    `${subjectOf(nodes)}: what the removal of ${counted(doubts.length, 'image')} frees may be less or more than this plan has: ${first.why}.`,
-  ];
+  return [...Map.groupBy(doubts, ({ why }) => why)].map(([why, images]) => {
+    const nodes = parts.filter(({ name }) => images.some((one) => one.name === name));
+    return `${subjectOf(nodes)}: what the removal of ${counted(images.length, 'image')} frees may be less or more than this plan has: ${why}.`;
+  });
 }
 
 /** Entries of the lists of images whose effect is easily misread. */

@@ -223,6 +223,14 @@ test('what is true of many nodes is one note', () => {
   expect(found.filter((note) => /^Node [a-e]:/.test(note))).toEqual([]);
 });
 
+test('nodes whose sizes are not exact for different reasons have a note each', () => {
+  const whys = ['the size of a layer is unknown', 'dustpan does not know the label x', undefined];
+  const parts = whys.map((why, i) => partOf({ name: `node-${i}`, space: space({}, why) }));
+  const found = notesOn({ ...factsOf({ policies: [ofImages()] }), parts }).join('\n');
+  expect(found).toMatch(/^Node node-0: .* 1 image .*: the size of a layer is unknown\.$/m);
+  expect(found).toMatch(/^Node node-1: .* 1 image .*: dustpan does not know the label x\.$/m);
+});
+
 test('a plan for later does not take the list of wanted images for one that nobody renews', () => {
   const wanted = { listedAtMs: now.getTime(), images: [], omitted: 0 };
   const given = factsOf({ policies: [ofImages({ pinWanted: true })], part: { images } });
