@@ -227,8 +227,8 @@ const nodeLayout = (now: Date): readonly Column<NodeRow>[] => [
 const wideColumns = (now: Date): readonly Column<NodeRow>[] => [
   { title: 'POLICY', text: ({ policy }) => policy ?? '-' },
   { title: 'MODE', text: ({ mode }) => mode ?? '-' },
-  { title: 'DUE', text: ({ reclaimableBytes }) => shortSizeText(reclaimableBytes), right: true },
-  { title: 'FREED', text: ({ reclaimedBytes }) => shortSizeText(reclaimedBytes), right: true },
+  { title: 'REMOVABLE', text: ({ reclaimableBytes }) => compactQuantityText(reclaimableBytes), right: true },
+  { title: 'FREED', text: ({ reclaimedBytes }) => compactQuantityText(reclaimedBytes), right: true },
   {
     title: 'REPORTED',
     text: ({ reportTime }) => (reportTime === null ? '-' : `${ageText(reportTime, now)} ago`),

@@ -153,10 +153,10 @@ function largest<T>(all: readonly T[], read: (one: T) => number | undefined): nu
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** `deployment/web`, as kubectl names it. */
 /** As kubectl takes it; none of a static pod. */
 export const workloadNames = (row: Pick<WorkloadRow, 'kind' | 'name' | 'namespace'>): readonly string[] =>
   row.kind === 'StaticPod' ? [] : [`${workloadText(row)} -n ${row.namespace}`];
 
+/** `deployment/web`, as kubectl names it. */
 export const workloadText = ({ kind, name }: Pick<WorkloadRow, 'kind' | 'name'>): string =>
   `${kind.toLowerCase()}/${name}`;
