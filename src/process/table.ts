@@ -23,8 +23,9 @@ export function columns<T>(
 ): readonly string[] {
   const cells = rows.map((row) => layout.map((column) => printable(column.text(row))));
   const used = layout.map((_, i) => cells.some((cell) => cell[i] !== ''));
+  // Not by one call with all sizes: a plan may have more rows than a call can have arguments.
   const wanted = layout.map(({ title }, i) =>
-    Math.max(title.length, ...cells.map((cell) => (cell[i] ?? '').length)),
+    cells.reduce((size, cell) => Math.max(size, (cell[i] ?? '').length), title.length),
   );
   const capped = wanted.map((size, i) => Math.min(size, layout[i]?.max ?? size));
   const shown = capped.map((size, i) => (used[i] === true ? size : 0));

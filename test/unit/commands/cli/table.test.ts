@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shortened } from '../../../../src/process/table.ts';
+import { columns, shortened } from '../../../../src/process/table.ts';
 
 const nginx = 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f';
 const monorepo = 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p';
@@ -20,4 +20,11 @@ test('what is left of a text that does not fit', async () => {
     ] as const
   ).map(([name, text, size]) => `${name}: ${shortened(text, size)}\n`);
   await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/fitted.txt');
+});
+
+test('a table of more rows than a call can have arguments', () => {
+  const rows = Array.from({ length: 200_000 }, (_, i) => `pod-${i}`);
+  const lines = columns([{ title: 'NAME', text: (name: string) => name }], rows, Infinity);
+  expect(lines).toHaveLength(200_001);
+  expect(lines.at(-1)).toBe('pod-199999');
 });
