@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { printableLines } from '../runtime/text/printable.ts';
+import { problemLine } from './exit.ts';
 import { choice } from './option.ts';
+import type { System } from './system.ts';
 import type { Template } from './template.ts';
 
 export type OutputFormat = 'table' | 'json' | 'yaml' | Template;
@@ -52,12 +54,17 @@ export const outputOption = <const N extends readonly ['table', ...string[]]>(
     );
   });
 
-/** A result as text: `table` is for people, the other formats have the value itself. `headers`: custom-columns has its titles. */
+interface FormatOptions extends Pick<System, 'stderr'> {
+  /** Whether custom-columns has its titles. */
+  readonly headers?: boolean;
+}
+
+/** A result as text: `table` is for people, the other formats have the value itself. */
 export async function formatted(
   format: OutputFormat,
   value: object,
   table: () => string,
-  headers = true,
+  { stderr, headers = true }: FormatOptions,
 ): Promise<string> {
   switch (format) {
     case 'table':
@@ -66,8 +73,17 @@ export async function formatted(
       return `${jsonText(value)}\n`;
     case 'yaml':
       return (await import('./yaml-text.ts')).yamlText(value);
-    default:
-      return (await import('./template.ts')).printerOf(format)(value, headers);
+    default: {
+      const { missingField, printerOf } = await import('./template.ts');
+      const missing = missingField(format, value);
+      if (missing !== undefined)
+        stderr(
+          problemLine(
+            `warning: -o: the JSON has no field ${missing}; it has ${Object.keys(value).join(', ')}`,
+          ),
+        );
+      return printerOf(format)(value, headers);
+    }
   }
 }
 

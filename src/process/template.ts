@@ -16,6 +16,15 @@ export function printerOf(template: Template): (value: object, headers: boolean)
   return template.startsWith('custom') ? columnsPrinter(text) : templateOf(text);
 }
 
+/** Texts, then the first path, which begins at the value itself. */
+const firstField = /^(?:[^{]|\{\s*["'][^}]*\})*\{\s*(?:range\s+)?[$@]?\.(\w+)/;
+
+/** What a template finds nothing with, as kubectl says nothing of it: the field of the value that it begins with, if there is none. */
+export function missingField(template: Template, value: object): string | undefined {
+  const [, field] = (template.startsWith('jsonpath') ? firstField.exec(template) : undefined) ?? [];
+  return field === undefined || Object.hasOwn(value, field) ? undefined : field;
+}
+
 const refused = (text: string, problem: string): UsageError =>
   new UsageError([`-o: ${JSON.stringify(text)} ${problem}`]);
 

@@ -71,7 +71,7 @@ const separators = { table: '\n', json: '', yaml: '---\n', template: '\n' };
 function printerOf<S, V extends object>(
   { viewOf, linesOf }: Live<S, V>,
   { output, watch, headers }: LiveConfig,
-  { stdout }: System,
+  { stdout, stderr }: System,
 ): (state: S) => Promise<V> {
   let shown = '';
   return async (state) => {
@@ -88,7 +88,7 @@ function printerOf<S, V extends object>(
       const lines = linesOf(view, screen).slice(0, most);
       return lines.map((line) => `${line}\n`).join('');
     };
-    const text = await formatted(output, view, table, headers);
+    const text = await formatted(output, view, table, { stderr, headers });
     const current = isInPlace || !watch ? text : JSON.stringify(view);
     if (current === shown) return view;
     const before = shown === '' ? '' : separators[isTemplate(output) ? 'template' : output];

@@ -22,7 +22,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
     let printed = 0;
-    for (const piece of await textOf(plan, facts, config)) {
+    for (const piece of await textOf(plan, facts, config, { stderr })) {
       stdout(piece);
       if (!isTerminal) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
       printed += decisionsInPiece;
@@ -38,7 +38,12 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   }
 }
 
-async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {
+async function textOf(
+  plan: PlanDocument,
+  facts: PlanFacts,
+  config: PlanConfig,
+  { stderr }: Pick<System, 'stderr'>,
+): Promise<Iterable<string>> {
   const { output, kept, headers, assumeElapsed } = config;
   switch (output) {
     case 'json':
@@ -60,7 +65,7 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
         }),
       ];
     default:
-      return [await formatted(output, plan, () => '', headers)];
+      return [await formatted(output, plan, () => '', { stderr, headers })];
   }
 }
 

@@ -47,7 +47,7 @@ export async function runSuggest(
       return headers ? suggestTable(view, width, isOfAllNamespaces(question)) : suggestRows(view);
     };
     const table = (): string => lines().reduce((text, line) => `${text}${line}\n`, '');
-    stdout(await formatted(asTable(output), view, table, headers));
+    stdout(await formatted(asTable(output), view, table, { stderr, headers }));
     return exitCode.ok;
   }
   for (const note of view.notes) stderr(`# ${noteText(note)}\n`);

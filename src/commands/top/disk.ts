@@ -73,6 +73,8 @@ export interface DiskSummary {
 interface NextStep {
   readonly kind: DiskKind;
   readonly command: string;
+  /** Of these nodes, which a plan reads only if they are named. */
+  readonly planCommand: string;
 }
 
 /** Adds up the disks of these nodes, without those whose usage is unknown or stale. */
@@ -152,5 +154,9 @@ export function nextStep(
   const kind = largest(({ reclaimableBytes }) => reclaimableBytes) ?? largest(({ bytes }) => bytes);
   if (kind === undefined) return undefined;
   const ofNodes = nodes === undefined ? '' : ` --node=${nodes.join()}`;
-  return { kind: kind.name, command: `dustpan top ${listings[kind.name] ?? ''}${ofNodes}` };
+  return {
+    kind: kind.name,
+    command: `dustpan top ${listings[kind.name] ?? ''}${ofNodes}`,
+    planCommand: `dustpan plan${ofNodes}`,
+  };
 }

@@ -88,8 +88,8 @@ function summaryLines(view: TopView, width: number): readonly string[] {
 
 function nextLines(view: TopView, width: number): readonly string[] {
   if (view.kind !== 'TopDisk' || view.next === undefined) return [];
-  const { kind, command } = view.next;
-  return paragraph(`Next: '${command}' for the ${kind}, 'dustpan plan' for what a policy removes.`, width);
+  const { kind, command, planCommand } = view.next;
+  return paragraph(`Next: '${command}' for the ${kind}, '${planCommand}' for what a policy removes.`, width);
 }
 
 function forecastText(

@@ -25,5 +25,5 @@ export const versionCommand = (system: System) =>
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action(async ({ output }) => {
       const facts = { version, revision, nodeVersion: process.version, platform: platform() };
-      system.stdout(await formatted(output, facts, () => `${versionLine()}\n`));
+      system.stdout(await formatted(output, facts, () => `${versionLine()}\n`, system));
     });

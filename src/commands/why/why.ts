@@ -36,7 +36,7 @@ export async function runWhy(given: WhyConfig, { stdout, stderr, program }: Syst
   const config = await complete(given);
   const progress = progressOf(config.plan.progress, stderr);
   const explanation = await explained(config, program, progress).finally(() => progress.end());
-  stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
+  stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth()), { stderr }));
   return exitCode.ok;
 }
 

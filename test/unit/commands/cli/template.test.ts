@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../../src/process/exit.ts';
-import { printerOf, type Template } from '../../../../src/process/template.ts';
+import { formatted } from '../../../../src/process/output.ts';
+import { missingField, printerOf, type Template } from '../../../../src/process/template.ts';
 
 const containers = [
   { name: 'main', image: 'nginx:1', ports: [{ containerPort: 80 }, { containerPort: 443 }] },
@@ -46,6 +47,29 @@ test.each([
   ['{"a\\"b"}{\'x"y\'}{"}"}', 'a"bx"y}'],
 ])('jsonpath=%s', (template, expected) => {
   expect(printerOf(`jsonpath=${template}`)(pod, true)).toBe(expected);
+});
+
+test.each<readonly [template: Template, missing: string | undefined]>([
+  ['jsonpath={.items[0].kind}', 'items'],
+  ['jsonpath=kind{"\\n"}{range .items[*]}{.kind}{end}', 'items'],
+  ['jsonpath={ $.items }', 'items'],
+  ['jsonpath={.kind}{.items}', undefined],
+  ['jsonpath={range ..containers[*]}{.name}{end}', undefined],
+  ["jsonpath={['items']}", undefined],
+  ['jsonpath={"{.items}"}{.kind}', undefined],
+  ['custom-columns=A:.items', undefined],
+])('%s begins with a field that is not there: %s', (template, missing) => {
+  expect(missingField(template, pod)).toBe(missing);
+});
+
+test('a field that is not there is a warning, which names those that are', async () => {
+  const warnings: string[] = [];
+  const stderr = (text: string): number => warnings.push(text);
+  const text = await formatted('jsonpath={.items[0].name}', { kind: 'Plan', decisions: [] }, () => '', {
+    stderr,
+  });
+  expect(text).toBe('');
+  expect(warnings).toEqual(['dustpan: warning: -o: the JSON has no field items; it has kind, decisions\n']);
 });
 
 test('control characters of values are escaped, those of the template are not', () => {
