@@ -17,6 +17,8 @@ if (process.env['BED_DIR'] === undefined) {
   const parts = ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'] as const;
   process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB: 512, parts });
 } else {
+  // Other runs have beds beside it.
+  print(`the bed is ${process.env['BED_DIR']}`);
   const two = options['two-collectors'];
   const { violations, residentMiB } = await stress({
     ...{ minutes: Number(options.minutes), seed: Number(options.seed) },
