@@ -47,13 +47,12 @@ export class OwnRights implements Check {
    * as before.
    */
   async review(rights: readonly Right[], signal: AbortSignal): Promise<boolean> {
-    const { log, onChange, namespace } = this.#deps;
+    const { log, onChange } = this.#deps;
     const before = this.#missing.map(rightText);
     const missing: Right[] = [];
     let isSettled = true;
     for (const right of rights) {
-      const within = right.isLocal === true && namespace !== undefined ? { ...right, namespace } : right;
-      const decided = await isAllowed(this.#deps.transport, within, signal);
+      const decided = await this.#isAllowed(right, signal);
       if (decided !== undefined) this.#known.add(rightText(right));
       isSettled &&= decided === true;
       if (!(decided ?? !before.includes(rightText(right)))) missing.push(right);
@@ -65,6 +64,13 @@ export class OwnRights implements Check {
     else log.info({}, 'no right is missing any more');
     onChange?.(missing);
     return isSettled;
+  }
+
+  /** Without its namespace the API server would decide about all namespaces. */
+  async #isAllowed(right: Right, signal: AbortSignal): Promise<boolean | undefined> {
+    const { transport, namespace } = this.#deps;
+    if (right.isLocal !== true) return await isAllowed(transport, right, signal);
+    return namespace === undefined ? undefined : await isAllowed(transport, { ...right, namespace }, signal);
   }
 }
 

@@ -123,6 +123,16 @@ test.each([
   expect(controllerRights(policies).map(rightText).toSorted()).toEqual([...expected].toSorted());
 });
 
+test('a right in the own namespace is not missing while the namespace is not known', async () => {
+  const transport = new FakeTransport({ send: () => ({ status: { allowed: false } }) });
+  const own = new OwnRights({ transport, namespace: undefined, log: new RecordingLogger() });
+  const local = agentRights(true).filter(({ isLocal }) => isLocal === true);
+  expect(local).toHaveLength(1);
+  expect(await own.review(local, signal)).toBe(false);
+  expect(own.missing).toEqual([]);
+  expect(transport.requests).toEqual([]);
+});
+
 test('a right in the own namespace is reviewed there', async () => {
   const transport = new FakeTransport({ send: () => ({ status: { allowed: true } }) });
   const own = new OwnRights({ transport, namespace: 'dustpan-system', log: new RecordingLogger() });
