@@ -286,6 +286,9 @@ function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, numbe
   const { logs, orphans } = containers ?? {};
   const [directories, orphanedLogs] = [bytesIn(orphans?.podDirectories), bytesIn(orphans?.logDirectories)];
   const volumes = ['volumesBytes', ofPods?.volumesBytes] as const;
+  const removable = logs?.removableBytes;
+  // They are the oldest logs, so that the policy removes them first.
+  const removableOrphans = removable && Math.min(removable, orphanedLogs);
   if (areLogsApart === true)
     return { classes: [volumes, ['orphansBytes', orphans && directories]], collectable: [] };
   return {
@@ -294,7 +297,10 @@ function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, numbe
       ['logsBytes', logs === undefined ? ofPods?.logsBytes : Math.max(0, logs.bytes - orphanedLogs)],
       ['orphansBytes', orphans && orphanedLogs + directories],
     ],
-    collectable: [['logsBytes', logs?.removableBytes]],
+    collectable: [
+      ['logsBytes', removable && removable - (removableOrphans ?? 0)],
+      ['orphansBytes', removableOrphans],
+    ],
   };
 }
 

@@ -43,7 +43,7 @@ const kinds = {
     collectable: 'checkpointsBytes',
     total: ({ checkpoints }) => checkpoints,
   },
-  orphans: { sizes: ['orphansBytes'], total: ({ orphans }) => orphans },
+  orphans: { sizes: ['orphansBytes'], collectable: 'orphansBytes', total: ({ orphans }) => orphans },
   leftovers: {
     sizes: ['leftoversBytes'],
     collectable: 'leftoversBytes',

@@ -37,7 +37,7 @@ describe('what uses a disk', () => {
         collectableBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10),
         collectable: {
           imagesUnusedBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10),
-          ...{ logsBytes: 0, checkpointsBytes: 0 },
+          ...{ logsBytes: 0, orphansBytes: 0, checkpointsBytes: 0 },
         },
       },
     ]);
@@ -288,6 +288,11 @@ describe('what uses a disk', () => {
     const logs = { bytes: 3 * gib, removableBytes: gib, byPod: new Map() };
     const { fileSystems } = await node({ containers: () => ({ ...containers, logs, orphans }) }).measure();
     expect(fileSystems?.[0]).toMatchObject({ logsBytes: 2 * gib, orphansBytes: 2 * gib });
+    // Never more of a class than it has.
+    expect(fileSystems?.[0]?.collectable).toMatchObject({ logsBytes: 0, orphansBytes: gib });
+    const more = { ...logs, removableBytes: 2.5 * gib };
+    const all = await node({ containers: () => ({ ...containers, logs: more, orphans }) }).measure();
+    expect(all.fileSystems?.[0]?.collectable).toMatchObject({ logsBytes: 1.5 * gib, orphansBytes: gib });
     const partly = { ...orphans, podDirectories: undefined };
     const other = await node({ containers: () => ({ ...containers, logs, orphans: partly }) }).measure();
     expect(other.fileSystems?.[0]).toMatchObject({ orphansBytes: gib });

@@ -67,7 +67,7 @@ const knownDisk = (name: string, more: Partial<FileSystem> = {}): Report => ({
           imagesUnusedBytes: 8 * gib,
           packedBytes: 4 * gib,
           logsBytes: 2 * gib,
-          checkpointsBytes: 0,
+          ...{ orphansBytes: 0, checkpointsBytes: 0 },
           leftoversBytes: gib,
         },
         ...more,
