@@ -286,9 +286,6 @@ function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, numbe
   const { logs, orphans } = containers ?? {};
   const [directories, orphanedLogs] = [bytesIn(orphans?.podDirectories), bytesIn(orphans?.logDirectories)];
   const volumes = ['volumesBytes', ofPods?.volumesBytes] as const;
-  const removable = logs?.removableBytes;
-  // They are the oldest logs, so that the policy removes them first.
-  const removableOrphans = removable && Math.min(removable, orphanedLogs);
   if (areLogsApart === true)
     return { classes: [volumes, ['orphansBytes', orphans && directories]], collectable: [] };
   return {
@@ -297,11 +294,18 @@ function kubeletParts(facts: UsageFacts, ofPods: Readonly<Record<PodClass, numbe
       ['logsBytes', logs === undefined ? ofPods?.logsBytes : Math.max(0, logs.bytes - orphanedLogs)],
       ['orphansBytes', orphans && orphanedLogs + directories],
     ],
-    collectable: [
-      ['logsBytes', removable && removable - (removableOrphans ?? 0)],
-      ['orphansBytes', removableOrphans],
-    ],
+    collectable: collectableLogs(logs?.removableBytes, orphanedLogs),
   };
+}
+
+/** Orphaned logs are the oldest, so that the policy removes them first. */
+function collectableLogs(removable: number | undefined, orphaned: number): Sizes {
+  if (removable === undefined) return [['logsBytes', undefined]];
+  const orphans = Math.min(removable, orphaned);
+  return [
+    ['logsBytes', removable - orphans],
+    ['orphansBytes', orphans],
+  ];
 }
 
 /** Nothing for checkpoints on a file system of their own. */

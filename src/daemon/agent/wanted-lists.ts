@@ -3,6 +3,8 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 
 /** The controller writes a missing list within five minutes, one of its periods. */
 const awaitedMs = 10 * 60_000;
+/** A read may wait for the API server, and passes for pulls and pressure follow one another within seconds. */
+const longestRetryMs = 30_000;
 
 interface WantedListsDeps {
   /** The pause between two passes; those for pulls follow one another within seconds. */
@@ -20,6 +22,7 @@ interface WantedListsDeps {
 export class WantedLists {
   readonly #deps: WantedListsDeps;
   #last: { readonly list: WantedList; readonly readAtMs: number } | undefined;
+  #failed: { readonly because: string; readonly atMs: number } | undefined;
   #awaitedSinceMs: number | undefined;
 
   constructor(deps: WantedListsDeps) {
@@ -29,8 +32,11 @@ export class WantedLists {
   async read(signal: AbortSignal): Promise<WantedImages> {
     const { periodMs, clock, read, labels } = this.#deps;
     const now = clock.monotonicMs();
+    if (this.#failed !== undefined && now - this.#failed.atMs < Math.min(periodMs, longestRetryMs))
+      return this.#without(this.#failed.because, now);
     if (this.#last === undefined || now - this.#last.readAtMs >= periodMs) {
       const reading = await read(signal);
+      this.#failed = typeof reading === 'string' ? { because: reading, atMs: now } : undefined;
       if (typeof reading === 'string') return this.#without(reading, now);
       this.#last = { list: reading, readAtMs: now };
     }

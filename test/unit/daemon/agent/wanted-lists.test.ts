@@ -34,6 +34,15 @@ test('a list is read again after a period', async () => {
   expect(await read()).toBe('b, complete');
 });
 
+test('a failed read is repeated after half a minute, not in each pass', async () => {
+  const read = listsOf('refused', listOf('a'));
+  expect([await read(), await read()]).toEqual(['refused', 'refused']);
+  clock.advance(29_999);
+  expect(await read()).toBe('refused');
+  clock.advance(1);
+  expect(await read()).toBe('a, complete');
+});
+
 test('the first list is awaited for ten minutes, no other', async () => {
   const left: WantedReading[] = ['refused', 'refused', listOf('a'), 'refused'];
   const lists = new WantedLists({
@@ -47,7 +56,7 @@ test('the first list is awaited for ten minutes, no other', async () => {
     return (await lists.read(signal)).awaitedForMs;
   };
   expect([await awaited(0), await awaited(599_999)]).toEqual([600_000, 1]);
-  expect([await awaited(0), await awaited(300_000)]).toEqual([undefined, undefined]);
+  expect([await awaited(30_000), await awaited(300_000)]).toEqual([undefined, undefined]);
 });
 
 test('a list that was read is not awaited again', async () => {
@@ -70,8 +79,10 @@ test('after ten minutes without a list none is awaited', async () => {
 test('while no list can be read, the images of the last one count', async () => {
   const read = listsOf('refused', listOf('a'), 'refused', listOf('b'));
   expect(await read()).toBe('refused');
+  clock.advance(30_000);
   expect(await read()).toBe('a, complete');
   clock.advance(300_000);
   expect(await read()).toBe('a, refused');
+  clock.advance(30_000);
   expect(await read()).toBe('b, complete');
 });
