@@ -1,6 +1,6 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
-import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
+import type { NodeGCReport, NodeGCReportStatusUsageFileSystem } from '../../api/gen/nodegcreport.gen.ts';
 import { rightsOf } from '../../api/policy/needs.ts';
 import { nodeMatcher, rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
@@ -8,7 +8,7 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { explainPull } from '../../agent/imagegc/pull-words.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import { asObject, asObjects, asText } from '../../kube/codec/json.ts';
-import { isStale, staleMinutes } from '../../api/report/fresh.ts';
+import { isFresh, isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, commandThatGrants, installationProblems, type Problem } from './problems.ts';
 import { whyNoAgents, type Installation, type OwnNode } from './facts.ts';
 import { byText } from '../../runtime/text/by-text.ts';
@@ -301,11 +301,8 @@ function ofReport(report: NodeGCReport, now: Date): readonly Found[] {
   const silent = { severity: 'Silent', reason: 'Stale', message, since, command: logsOf('agent') } as const;
   const keepListAtRisk = conditionOf(conditions, 'KeepListAtRisk', 'True');
   const reported = [
-    ...found(
-      'NodeDegraded',
-      conditionOf(conditions, 'Degraded', 'True'),
-      `kubectl describe nodegcreport ${name}`,
-    ),
+    ...degradedNode(report),
+    ...fullDisks(report, now),
     ...found(
       'AtRisk',
       conditionOf(conditions, 'PressureAhead', 'True'),
@@ -323,6 +320,59 @@ function ofReport(report: NodeGCReport, now: Date): readonly Found[] {
     ...found('AtRisk', keepListAtRisk, adviceFor(keepListAtRisk, report)),
   ].map((problem) => ({ ...problem, reportTime: passTimeOf(problem, status) ?? status?.reportTime }));
   return isStale(since, now) ? [...reported, silent] : reported;
+}
+
+/** In mode DryRun the message of a pass names bytes that nobody frees: says so, and how to list them. */
+function degradedNode(report: NodeGCReport): readonly Found[] {
+  const { policy, conditions } = report.status ?? {};
+  const name = nameOf(report);
+  const degraded = conditionOf(conditions, 'Degraded', 'True');
+  if (degraded?.reason !== 'TargetMissed' || policy?.mode !== 'DryRun')
+    return found('NodeDegraded', degraded, `kubectl describe nodegcreport ${name}`);
+  const message = `${degraded.message.replace(/[.]?$/, '.')} GCPolicy ${policy.name} is in mode DryRun: the agent removes nothing.`;
+  return found('NodeDegraded', { ...degraded, message }, `dustpan plan --node=${name}`);
+}
+
+const hourMs = 60 * 60_000;
+/** As the alert DustpanDiskFillsDespiteCollection. */
+const aheadMs = 24 * hourMs;
+const almostFullPercent = 95;
+
+/** By a current measurement. */
+function fullDisks(report: NodeGCReport, now: Date): readonly Found[] {
+  const { measuredTime = '', fileSystems = [] } = report.status?.usage ?? {};
+  const measuredMs = Date.parse(measuredTime);
+  if (!isFresh(measuredMs, now)) return [];
+  // The clock of the node may be ahead.
+  const fromMs = Math.max(now.getTime(), measuredMs);
+  const command = `dustpan top disk --node=${nameOf(report)}`;
+  return fileSystems.flatMap((disk) => {
+    const problem = ofDisk(disk, fromMs);
+    return problem === undefined ? [] : [{ severity: 'AtRisk', command, ...problem }];
+  });
+}
+
+/** A disk that is almost full, or will be full despite collection. The messages have few values, so that many nodes have one problem. */
+function ofDisk(
+  disk: NodeGCReportStatusUsageFileSystem,
+  fromMs: number,
+): Pick<Problem, 'reason' | 'message'> | undefined {
+  const { name, capacityBytes, availableBytes, collectableBytes } = disk;
+  const isKnown = collectableBytes !== undefined;
+  const leftMs = Date.parse((isKnown ? disk.fullAfterCollectionTime : disk.fullTime) ?? '') - fromMs;
+  if (leftMs < aheadMs) {
+    const forecast = `At its present growth, ${name} is full within ${leftMs < hourMs ? 'an hour' : 'a day'}`;
+    return isKnown
+      ? {
+          reason: 'DiskFillsDespiteCollection',
+          message: `${forecast}, even if everything collectable is removed.`,
+        }
+      : { reason: 'DiskFills', message: `${forecast}. It is not known how much is collectable.` };
+  }
+  const isAlmostFull = capacityBytes > 0 && 100 * availableBytes <= (100 - almostFullPercent) * capacityBytes;
+  return isAlmostFull
+    ? { reason: 'DiskAlmostFull', message: `At least ${almostFullPercent} % of ${name} are used.` }
+    : undefined;
 }
 
 /** A threshold is mended in the policy; what fills the disk, the plan shows. */

@@ -43,6 +43,26 @@ export const report = (name: string, status: NodeGCReportStatus = {}): NodeGCRep
   },
 });
 
+/** A pass freed too little. */
+export const missed = condition('Degraded', 'True', {
+  reason: 'TargetMissed',
+  message: 'imagegc missed its target: Deleting unused images would free 90.7 MiB of 1.0 GiB.',
+});
+type Disk = NonNullable<NonNullable<NodeGCReportStatus['usage']>['fileSystems']>[number];
+/** The usage of a node with one disk, half full, measured so many minutes ago; state only what matters. */
+export const usageOf = (disk: Partial<Disk>, minutes = 1): NodeGCReportStatus => ({
+  usage: {
+    measuredTime: minutesAgo(minutes),
+    fileSystems: [
+      { name: 'nodefs', capacityBytes: 100 * mib, availableBytes: 50 * mib, usedBytes: 50 * mib, ...disk },
+    ],
+  },
+});
+/** A disk that is full so many minutes from now, with and without collection. */
+export const filling = (minutes: number): Partial<Disk> => ({
+  ...{ collectableBytes: mib, fullTime: minutesAgo(-minutes), fullAfterCollectionTime: minutesAgo(-minutes) },
+});
+
 const workload = {
   ...{ namespace: 'dustpan-system', instance: 'dustpan', version: '0.1.0', serviceAccount: 'dustpan' },
   ...{ createdTime: minutesAgo(600), failure: '', nodeSelector: {}, tolerates: 'all' as const },

@@ -10,14 +10,17 @@ import {
   agents,
   condition,
   controller,
+  filling,
   installation,
   mib,
   minutesAgo,
+  missed,
   nodes,
   now,
   policy,
   report,
   statusView,
+  usageOf,
 } from './fixtures.ts';
 
 const failed = condition('Degraded', 'True', { reason: 'PassFailed', message: 'imagegc failed' });
@@ -191,6 +194,18 @@ describe('tables', () => {
     'the fullest disks': statusView(
       [],
       Array.from({ length: 12 }, (_, i) => filled(i)),
+    ),
+    'disks that will be full despite collection, and a target missed in mode DryRun': statusView(
+      [],
+      [
+        ...['node-1', 'node-2', 'node-3', 'node-4', 'node-5'].map((name) =>
+          report(name, usageOf({ ...filling(30), name: 'imagefs' })),
+        ),
+        report('node-6', {
+          ...{ conditions: [missed], policy: { name: 'default', observedGeneration: 2, mode: 'DryRun' } },
+          ...usageOf({ availableBytes: 4 * mib }),
+        }),
+      ],
     ),
     'problems by reports of different ages': statusView(
       [],

@@ -7,7 +7,7 @@ import type {
 } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, pod, podWait, policy } from '../../../builders.ts';
-import { condition, minutesAgo as timeBefore, installation, report } from '../status/fixtures.ts';
+import { condition, minutesAgo as timeBefore, installation, missed, report } from '../status/fixtures.ts';
 import { outOfServiceNode } from '../../controllers/podgc/rows.ts';
 import type { Facts } from '../facts.ts';
 import { explained } from './catalogue.ts';
@@ -141,6 +141,24 @@ const nodeCases: Readonly<Record<string, Facts>> = {
     ...{ part: {}, nodeStates: [report('node-1', { conditions: [] })] },
   },
   'a disk that is almost full': { part: {}, nodeStates: [report('node-1', { conditions: [nearFull] })] },
+  'a disk that fills up, and a target missed in mode DryRun': {
+    part: {},
+    nodeStates: [
+      report('node-1', {
+        conditions: [missed],
+        policy: { name: 'default', observedGeneration: 2, mode: 'DryRun' },
+        usage: {
+          measuredTime: timeBefore(1),
+          fileSystems: [
+            {
+              ...{ name: 'imagefs', capacityBytes: 20 * gib, availableBytes: gib, usedBytes: 19 * gib },
+              ...{ collectableBytes: 0, fullAfterCollectionTime: timeBefore(-30) },
+            },
+          ],
+        },
+      }),
+    ],
+  },
   'images that pods wait for': {
     part: {},
     ...waitingFor(
