@@ -118,8 +118,8 @@ export function planUsage({
       podCount: pods?.length,
       podSlots,
       podSlotsTaken: bound?.filter((pod) => !isFinished(pod)).length,
-      volumeCount:
-        pods && sum(pods.map(({ pod }) => pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory).length)),
+      volumeCount: pods && sum(pods.map(({ pod }) => volumesOnDisk(pod))),
+      volumesLowerBound: hasUnmeasuredVolume(measured),
       pods: pods && listedPods(pods, places, most.pods).map((use) => podOf(use, places)),
       namespaces: pods && namespaces.slice(0, most.namespaces).map((one) => namespaceOf(one, history)),
       otherNamespaces: countOf(namespaces.slice(most.namespaces)),
@@ -131,6 +131,19 @@ export function planUsage({
     },
     fullFirst: first,
   };
+}
+
+const volumesOnDisk = ({ storage }: StoragePod): number =>
+  storage.emptyDirs.filter(({ isMemory }) => !isMemory).length;
+
+/** undefined = no. */
+function hasUnmeasuredVolume({
+  pods = [],
+  partial,
+}: Pick<MeasuredUsage, 'pods' | 'partial'>): true | undefined {
+  const known = new Map(pods.map((use) => [use.pod.uid, use.partial]));
+  const isUnmeasured = (pod: StoragePod): boolean => known.get(pod.uid)?.has('volumesBytes') ?? true;
+  return partial.some((pod) => volumesOnDisk(pod) > 0 && isUnmeasured(pod)) ? true : undefined;
 }
 
 const diskOf = (

@@ -1,4 +1,5 @@
 import type {
+  NodeGCReportStatusUsage,
   NodeGCReportStatusUsageFileSystem,
   NodeGCReportStatusUsageFileSystemCollectable,
 } from '../../api/gen/nodegcreport.gen.ts';
@@ -20,6 +21,8 @@ interface Kind {
   readonly isOnEach?: boolean;
   readonly total?: (counts: ObjectCounts) => number | undefined;
   readonly active?: (counts: ObjectCounts) => number | undefined;
+  /** Whether the agent has not measured all of it. */
+  readonly isPartial?: (usage: NodeGCReportStatusUsage) => boolean | undefined;
 }
 
 /** In the order of the rows. */
@@ -36,7 +39,11 @@ const kinds = {
     total: ({ containers }) => containers,
     active: ({ runningContainers }) => runningContainers,
   },
-  volumes: { sizes: ['volumesBytes'], total: ({ volumes }) => volumes },
+  volumes: {
+    sizes: ['volumesBytes'],
+    total: ({ volumes }) => volumes,
+    isPartial: ({ volumesLowerBound }) => volumesLowerBound,
+  },
   logs: { sizes: ['logsBytes'], collectable: 'logsBytes' },
   checkpoints: {
     sizes: ['checkpointsBytes'],
@@ -97,7 +104,7 @@ export function diskSummary(nodes: readonly MeasuredNode[]): DiskSummary {
 const kindNames = Object.keys(kinds) as DiskKind[];
 
 function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
-  const { sizes, collectable, isOnEach = false, total, active } = diskKinds[name];
+  const { sizes, collectable, isOnEach = false, total, active, isPartial } = diskKinds[name];
   const sizesOf = (read: (disk: NodeGCReportStatusUsageFileSystem) => number | undefined) =>
     nodes.flatMap(({ usage }) => sizesOn((usage?.fileSystems ?? []).map(read), isOnEach));
   const bytes = sizesOf((disk) => sumIfKnown(sizes.map((field) => disk[field])));
@@ -111,6 +118,7 @@ function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
       return count === 0 && isMeasured !== true ? undefined : count;
     });
   const [totals, actives] = [countOf(total), countOf(active)];
+  const hasPartial = nodes.some(({ usage }) => usage !== undefined && isPartial?.(usage) === true);
   return {
     name,
     total: sumOfKnown(totals ?? []),
@@ -118,9 +126,9 @@ function rowOf(name: DiskKind, nodes: readonly MeasuredNode[]) {
     bytes: sumOfKnown(bytes),
     reclaimableBytes: sumOfKnown(reclaimable ?? []),
     /** Whether these sums lack nodes or disks of which they are unknown. */
-    totalLowerBound: hasUnknown(totals),
+    totalLowerBound: hasPartial || hasUnknown(totals),
     activeLowerBound: hasUnknown(actives),
-    lowerBound: hasUnknown(bytes),
+    lowerBound: hasPartial || hasUnknown(bytes),
     reclaimableLowerBound: hasUnknown(reclaimable),
   };
 }

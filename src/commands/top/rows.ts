@@ -47,7 +47,7 @@ export type FileSystemRow = ReturnType<typeof fileSystemRow>;
 
 export function nodeRow({ name, usage, stale }: TopNode) {
   const { measuredTime, fileSystems = [], namespaces = [], otherNamespaces, unknown, forecast } = usage ?? {};
-  const { podCount, podSlots, podSlotsTaken } = usage ?? {};
+  const { podCount, podSlots, podSlotsTaken, volumesLowerBound } = usage ?? {};
   return {
     name,
     measuredTime,
@@ -58,6 +58,8 @@ export function nodeRow({ name, usage, stale }: TopNode) {
     podCount,
     podSlots,
     podSlotsTaken,
+    /** Whether an emptyDir is not measured; absent if not. */
+    volumesLowerBound,
     fileSystems: fullestFirst(fileSystems),
     largestNamespace: largest(namespaces),
     /** Absent if the report does not list all: another one may grow faster. */
@@ -66,7 +68,10 @@ export function nodeRow({ name, usage, stale }: TopNode) {
 }
 
 export const fullestFirst = (fileSystems: readonly NodeGCReportStatusUsageFileSystem[]) =>
-  fileSystems.map(fileSystemRow).toSorted((a, b) => (b.usedPercent ?? -1) - (a.usedPercent ?? -1));
+  fileSystems.map(fileSystemRow).toSorted(byFullness);
+
+type Fullness = Pick<FileSystemRow, 'usedPercent'>;
+export const byFullness = (a: Fullness, b: Fullness): number => (b.usedPercent ?? -1) - (a.usedPercent ?? -1);
 
 function fileSystemRow(disk: NodeGCReportStatusUsageFileSystem) {
   const { capacityBytes, availableBytes, fullTime, fullAfterCollectionTime, collectableBytes } = disk;

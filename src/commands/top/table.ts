@@ -15,6 +15,7 @@ import {
   type Column,
 } from '../../process/table.ts';
 import { diskKinds, type DiskRow } from './disk.ts';
+import { diskTitle, nextLines } from './disk-title.ts';
 import { workloadText, type WorkloadRow } from './workloads.ts';
 import type { FileSystemRow, ImageRow, NamespaceRow, NodeRow, PodRow, VolumeRow } from './rows.ts';
 import { isAhead, type TopDisk, type TopView } from './view.ts';
@@ -24,6 +25,8 @@ interface TopScreen extends Screen {
   readonly isWide: boolean;
   /** All namespaces are selected: -A would list no more. */
   readonly isAll?: boolean;
+  /** The rows are in the order of eviction. */
+  readonly isByPlace?: boolean;
 }
 
 const maxNotes = 5;
@@ -31,18 +34,20 @@ const maxNotes = 5;
 /** The rows for people, between what is unknown and when disks are full. */
 export function topTable(view: TopView, screen: TopScreen): readonly string[] {
   const { width = 80, colours } = screen;
-  const more = view.notes.length - maxNotes;
+  // In other tables nothing shows the places.
+  const shown = view.notes.filter(({ reason }) => reason !== 'NoPlaces' || screen.isWide || screen.isByPlace);
+  const more = shown.length - maxNotes;
   const notes = [
-    ...view.notes.slice(0, maxNotes).map(noteText),
+    ...shown.slice(0, maxNotes).map(noteText),
     ...(more > 0 ? [`And ${more} more; -o json has all.`] : []),
   ].flatMap((note) => paragraph(`! ${note}`, width));
   const linesWith = (table: readonly string[]): readonly string[] =>
     [
       colours ? notes.map(red) : notes,
       view.forecasts.flatMap((forecast) => paragraph(forecastText(forecast, screen), width)),
-      summaryLines(view, width),
+      view.kind === 'TopDisk' ? diskTitle(view, width) : [],
       [...table, ...restLines(view)],
-      nextLines(view, width),
+      view.kind === 'TopDisk' ? nextLines(view, width) : [],
     ]
       .filter((lines) => lines.length > 0)
       .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
@@ -72,24 +77,6 @@ function fitting({ lines, bytes }: Table, height: number | undefined, around: nu
   const hidden = bytes.slice(shown);
   const size = compactQuantityText(sum(hidden.map((one = 0) => one)));
   return [...lines.slice(0, shown + 1), `${hidden.length} more, ${size}; -o wide shows all`];
-}
-
-function summaryLines(view: TopView, width: number): readonly string[] {
-  if (view.kind !== 'TopDisk' || view.nodes === 0) return [];
-  const { nodes, otherNodes, usedBytes, capacityBytes, reclaimableBytes, reclaimableLowerBound } = view;
-  const [used, capacity] = [compactQuantityText(usedBytes), compactQuantityText(capacityBytes)];
-  const reclaimable =
-    reclaimableBytes === undefined
-      ? 'it is unknown how much can be reclaimed'
-      : `${boundText(reclaimableLowerBound, compactQuantityText(reclaimableBytes))} can be reclaimed`;
-  const others = otherNodes === 0 ? '' : ` Not included: ${counted(otherNodes, 'node')}.`;
-  return paragraph(`${counted(nodes, 'node')}: ${used} of ${capacity} used, ${reclaimable}.${others}`, width);
-}
-
-function nextLines(view: TopView, width: number): readonly string[] {
-  if (view.kind !== 'TopDisk' || view.next === undefined) return [];
-  const { kind, command, planCommand } = view.next;
-  return paragraph(`Next: '${command}' for the ${kind}, '${planCommand}' for what a policy removes.`, width);
 }
 
 function forecastText(
@@ -286,7 +273,11 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
     onlyWide(bytes('IMAGES', ({ imagesInUseBytes }) => imagesInUseBytes)),
     bytes('UNUSED', ({ imagesUnusedBytes }) => imagesUnusedBytes),
     onlyWide(bytes('LAYERS', ({ layersBytes }) => layersBytes)),
-    onlyWide(bytes('VOLUMES', ({ volumesBytes }) => volumesBytes)),
+    onlyWide(
+      number('VOLUMES', ({ node, disk }) =>
+        boundText(node.volumesLowerBound === true, sizeOf(disk?.volumesBytes)),
+      ),
+    ),
     onlyWide(bytes('LOGS', ({ logsBytes }) => logsBytes)),
     onlyWide(bytes('ORPHANS', ({ orphansBytes }) => orphansBytes)),
     onlyWide(bytes('OTHER', ({ otherBytes }) => otherBytes)),

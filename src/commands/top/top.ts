@@ -29,7 +29,7 @@ export async function runTop(config: TopConfig, system: System): Promise<number>
       viewOf: (facts, now) => topView(facts, question, now),
       linesOf: (view, screen) => {
         if (output === 'name') return nameLines(view);
-        const shown = { ...screen, colours, isWide, isAll };
+        const shown = { ...screen, colours, isWide, isAll, isByPlace: question.sortBy === 'eviction' };
         if (!headers) return tableOf(view, shown).lines.slice(1);
         return topTable(view, isWide ? { ...shown, height: undefined } : shown);
       },

@@ -1,10 +1,13 @@
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
+import { isCritical } from '../../api/critical-pod.ts';
 import { firstValues, staleMinutes } from '../../api/report/fresh.ts';
 import { sum } from '../../runtime/sum.ts';
 import type { TopQuestion } from './command.ts';
 import { isYoung, workloadRows, type WorkloadRow } from './workloads.ts';
 import { diskSummary, nextStep, type DiskRow, type DiskSummary } from './disk.ts';
 import {
+  byFullness,
+  fullestFirst,
   imageRows,
   namespaceRows,
   nodeRow,
@@ -13,6 +16,7 @@ import {
   sortedBy,
   sortValues,
   volumeRows,
+  type FileSystemRow,
   type ImageRow,
   type NamespaceRow,
   type NodeRow,
@@ -71,6 +75,11 @@ interface OtherVolumes {
 export interface TopDisk extends Omit<DiskSummary, 'kinds'> {
   readonly kind: 'TopDisk';
   readonly items: readonly DiskRow[];
+  /** Those that are counted, the fullest first. */
+  readonly fileSystems: readonly ({ readonly node: string } & Pick<
+    FileSystemRow,
+    'name' | 'capacityBytes' | 'usedBytes' | 'usedPercent'
+  >)[];
   readonly byNode: readonly { readonly node: string; readonly items: readonly DiskRow[] }[];
   /** Absent if nothing is known to use a disk. */
   readonly next: ReturnType<typeof nextStep>;
@@ -108,10 +117,23 @@ function diskRows(nodes: readonly TopNode[], { sortBy, nodes: names }: TopQuesti
   const itemsOf = (rows: readonly DiskRow[]): readonly DiskRow[] =>
     sortBy === 'kind' ? rows : sortedBy(rows, sortValues.disk, sortBy);
   const measured = nodes.filter(({ usage }) => usage?.fileSystems !== undefined);
+  const fileSystems = measured
+    .filter(({ stale }) => !stale)
+    .flatMap(({ name: node, usage }) =>
+      fullestFirst(usage?.fileSystems ?? []).map(({ name, capacityBytes, usedBytes, usedPercent }) => ({
+        node,
+        name,
+        capacityBytes,
+        usedBytes,
+        usedPercent,
+      })),
+    )
+    .toSorted(byFullness);
   return {
     kind: 'TopDisk',
     ...sums,
     items: itemsOf(kinds),
+    fileSystems,
     byNode: measured.map((node) => ({ node: node.name, items: itemsOf(diskSummary([node]).kinds) })),
     next: nextStep({ ...sums, kinds }, names),
   };
@@ -242,6 +264,8 @@ const messages = {
   FewMarks:
     'The agent has watched for less than a day, or has not measured a running pod: what workloads that it does not list have used is unknown.',
   NoVolumes: 'The report has no volumes: they are not measured yet, or the agent has an older version.',
+  NoPlaces:
+    'The order of eviction is unknown: at least one pod is not measured, such as a new or a pending one; or all pods have finished.',
   ClockAhead: 'The clock of the node is ahead of the clock here: the age of the values is unknown.',
 } as const;
 
@@ -266,7 +290,14 @@ const lacks = [
   ['workloads', 'NoMarks', ({ workloads }: NodeGCReportStatusUsage) => workloads === undefined],
   ['workloads', 'FewMarks', isYoung],
   ['volumes', 'NoVolumes', ({ volumes }: NodeGCReportStatusUsage) => volumes === undefined],
+  ['pods', 'NoPlaces', hasNoPlaces],
 ] as const;
+
+/** A report lists the first places, however small the pods are. */
+function hasNoPlaces({ pods = [] }: NodeGCReportStatusUsage): boolean {
+  const evictable = pods.filter(({ priority }) => !isCritical({ configHash: undefined, priority }));
+  return evictable.length > 0 && evictable.every(({ evictionPlace }) => evictionPlace === undefined);
+}
 
 const kindNotes = (nodes: readonly TopNode[], { kind }: TopQuestion): readonly TopNote[] =>
   lacks.flatMap(([of, reason, isLacking]) => {

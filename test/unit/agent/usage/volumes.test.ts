@@ -11,8 +11,9 @@ const claim = (name: string, usedGib: number, over: Partial<ClaimUsage> = {}): C
   ...over,
 });
 
-const db = (...sizes: readonly string[]) =>
-  storagePod('db', { emptyDirs: sizes.map((size, i) => emptyDir(`v${i}`, size === '' ? undefined : size)) });
+const podWith = (name: string, sizes: readonly string[]) =>
+  storagePod(name, { emptyDirs: sizes.map((size, i) => emptyDir(`v${i}`, size === '' ? undefined : size)) });
+const db = (...sizes: readonly string[]) => podWith('db', sizes);
 
 const measured = (volumes: NonNullable<Used['volumes']>, claims: readonly ClaimUsage[] = []) => ({
   kubelet: () => Promise.resolve(usage({ db: { volumes } }, { claims })),
@@ -48,6 +49,16 @@ describe('volumes', () => {
       gib,
     ]);
     expect(volumeCount).toBe(1);
+  });
+
+  test.each([
+    ['all is measured', [db('')], { v0: 0 }, undefined],
+    ['one is not measured', [db('', '')], { v0: 1024 }, true],
+    ['one of a pod of which nothing is measured', [db(''), podWith('new', [''])], { v0: 1024 }, true],
+    ['a pod without an emptyDir is not measured', [db(''), podWith('new', [])], { v0: 1024 }, undefined],
+  ])('of a node are a lower bound if an emptyDir is not measured: %s', async (_, pods, volumes, expected) => {
+    const { volumesLowerBound } = await node({ pods: () => pods, ...measured(volumes) }).measure();
+    expect(volumesLowerBound).toBe(expected);
   });
 
   test('a claim that pods share counts once, with its newest values', async () => {

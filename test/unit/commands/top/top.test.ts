@@ -255,6 +255,22 @@ describe('tables', () => {
     fileSystems: [disk(50, { imagesInUseBytes: 8 * gib, imagesUnusedBytes: 2 * gib, logsBytes: 0 })],
   });
   const mixed = facts([knownDisk('node-7'), cri, { ...knownDisk('late'), usage: busyUsage() }]);
+  const imagefs = disk(0, { name: 'imagefs', capacityBytes: gib / 2, availableBytes: 0, usedBytes: gib / 2 });
+  const nodefs = disk(32, { volumesBytes: 8 * gib });
+  const apart = facts([reported('node-7', { measuredTime: inMinutes(-1), fileSystems: [nodefs, imagefs] })]);
+  const fullLongAgo = reported('old', {
+    measuredTime: inMinutes(-200),
+    fileSystems: [disk(200)],
+  });
+  const starting = facts([
+    {
+      ...knownDisk('node-7', { volumesBytes: 0 }),
+      usage: {
+        ...knownDisk('node-7', { volumesBytes: 0 }).usage,
+        volumesLowerBound: true,
+      },
+    },
+  ]);
   const low = { ...piped, width: 80 };
 
   const tables = {
@@ -263,6 +279,13 @@ describe('tables', () => {
       viewOf('disk', facts([knownDisk('node-7')]), { nodes: ['node-7'] }),
       wide,
     ),
+    'top disk --node, of two file systems': topTable(viewOf('disk', apart, { nodes: ['node-7'] }), piped),
+    'top disk, of which one file system is full': topTable(
+      viewOf('disk', facts([fullLongAgo, knownDisk('node-8'), ...apart.reports])),
+      piped,
+    ),
+    'top disk, an emptyDir is not measured yet': topTable(viewOf('disk', starting), piped),
+    'top nodes -o wide, an emptyDir is not measured yet': topTable(viewOf('nodes', starting), wide),
     'top disk -o wide, with what is unknown': topTable(viewOf('disk', mixed), wide),
     'top disk, all is unknown': topTable(viewOf('disk', facts([cri]), { sortBy: 'bytes' }), piped),
     'top disk, without a report': topTable(viewOf('disk', facts([])), piped),
@@ -329,6 +352,26 @@ describe('tables', () => {
         expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
       }
   });
+});
+
+const started = pod('shop', 'new', 1);
+const critical = { ...pod('kube-system', 'dns', 1), priority: 2_000_000_000 };
+test.each<
+  [name: string, pods: readonly Pod[], given: { isWide?: boolean; isByPlace?: boolean }, isSaid: boolean]
+>([
+  ['in a wide table', [started, critical], { isWide: true }, true],
+  ['in the order of eviction', [started, critical], { isByPlace: true }, true],
+  ['not where nothing shows places', [started, critical], {}, false],
+  ['not if a pod has one', [started, { ...started, evictionPlace: 1 }], { isWide: true }, false],
+  ['not if all pods are critical', [critical], { isWide: true }, false],
+  ['not without pods', [], { isWide: true }, false],
+])('a note names the nodes without an order of eviction: %s', (_, pods, given, isSaid) => {
+  const view = viewOf(
+    'pods',
+    facts([reported('node-1', { ...busyUsage(), pods: [...pods] }), reported('node-2')]),
+  );
+  const lines = topTable(view, { now, width: undefined, colours: false, isWide: false, ...given });
+  expect(lines.some((line) => line.startsWith('! node-1: The order of eviction is unknown'))).toBe(isSaid);
 });
 
 test.each<[name: string, fileSystems: readonly FileSystem[], text: string]>([
