@@ -58,7 +58,7 @@ export class DeletionQueue {
     // Numbers are sorted in a tenth of the time of pods, and mostly few of 100 000 pods are surplus: only these are sorted.
     const ranks = new Float64Array(this.#pods.length);
     for (const [i, pod] of this.#pods.entries()) ranks[i] = rank(pod);
-    const last = ranks.sort()[count - 1] ?? Infinity;
+    const last = Number(ranks.sort()[count - 1]);
     return this.#pods
       .filter((pod) => rank(pod) <= last)
       .sort(byDeletionOrder)
