@@ -317,6 +317,8 @@ export class Reflector<T extends Identified> implements Store<T>, Cache {
     const fields = { resource: this.resource, err: isDenied(err) ? cause : err };
     if (cause === this.#lastError) this.#log.debug(fields, 'still failing');
     else if (remedy === 'missing') this.#log.warn(fields, 'kind is not installed, waiting for it');
+    // For example, the storage of a kind that has just been installed is not initialized yet. If it lasts, the cache is stale.
+    else if (isThrottled(err)) this.#log.info(fields, 'the API server is busy, list or watch follows');
     else this.#log.warn(fields, 'list or watch failed');
     this.#deps.metrics?.failed(this.resource);
     this.#lastError = cause;

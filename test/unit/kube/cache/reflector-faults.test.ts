@@ -110,12 +110,14 @@ describe('faults', () => {
     expect(stateOf(reflector)).toMatchObject(failing);
   });
 
-  test('waits for the Retry-After of a server, a minute at most', async () => {
+  test('waits for the Retry-After of a busy server, a minute at most, and warns of nothing', async () => {
     const api = apiWith('a');
+    const log = new RecordingLogger();
     api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 2 ** 31 }));
-    const { clock, reflector } = start(api);
+    const { clock, reflector } = start(api, { log });
     await until(() => reflector.state === 'failing' && clock.sleeping.length === 1);
     expect(clock.sleeping).toEqual([60_000]);
+    expect(log.lines.map(({ level }) => level)).toEqual(['info']);
   });
 
   test.each([
