@@ -22,6 +22,17 @@ export const podOn = (nodeName: string, name: string, phase: string): Manifest =
   status: { phase },
 });
 
+/** The Deployment by which commands find the controller, as the chart names and labels it. */
+export const controllerDeployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: {
+    namespace: 'dustpan-system',
+    name: 'dustpan-controller',
+    labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
+  },
+};
+
 /** Finished pods p0000, p0001, … on a node that exists, and the namespace of the lease. */
 export function fillCluster(sandbox: Sandbox, count: number): void {
   sandbox.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dustpan-system' } });

@@ -3,7 +3,12 @@ import type { Decision } from '../../../../src/evaluation/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { Attributes } from '../../../sandbox/api/request.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
-import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
+import {
+  controllerDeployment,
+  podOn,
+  policy as policyOf,
+  fillCluster as fill,
+} from '../../controller/environment.ts';
 import { dustpan, inputOfEachTest, planned, policy as policyManifest } from './fixture.ts';
 
 const input = inputOfEachTest();
@@ -34,16 +39,6 @@ test('plans from the cluster, and only reads from it', async () => {
   expect(new Set(others.map(({ method }) => method))).toEqual(new Set(['GET']));
   expect(store.list('Pod')).toHaveLength(3);
 });
-
-const controllerDeployment = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: {
-    namespace: 'dustpan-system',
-    name: 'dustpan-controller',
-    labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
-  },
-};
 
 const controllerWithout = (...lost: readonly string[]): SandboxUser => ({
   ...{ name: 'system:serviceaccount:dustpan-system:default', token: 'controller' },
@@ -115,15 +110,9 @@ describe('nodes that were not read', () => {
 
   /** A Deployment of the controller, as the chart installs it. */
   const deployment = (annotations: Readonly<Record<string, string>>) => ({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
+    ...controllerDeployment,
     status: { readyReplicas: 1 },
-    metadata: {
-      namespace: 'dustpan-system',
-      name: 'dustpan-controller',
-      labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
-      annotations,
-    },
+    metadata: { ...controllerDeployment.metadata, annotations },
     spec: { template: { spec: { containers: [{ args: ['--leader-elect=false'] }] } } },
   });
 

@@ -7,7 +7,7 @@ import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { policyManifest } from '../../../manifests.ts';
 import { nodeName } from '../../agent/environment.ts';
 import { until } from '../../built.ts';
-import { podOn } from '../../controller/environment.ts';
+import { controllerDeployment, podOn } from '../../controller/environment.ts';
 import { planned } from '../plan/fixture.ts';
 import { SnapshotFixture } from './fixture.ts';
 
@@ -40,22 +40,12 @@ function finishedPods(count: number): void {
 }
 
 const pinning = policyManifest('pinning', { mode: 'DryRun', nodes: { imageGC: { pinWanted: true } } });
-const controller = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: {
-    namespace: 'dustpan-system',
-    name: 'dustpan-controller',
-    labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'controller' },
-  },
-};
-
 const podsPolicy = (pods: object) => policyManifest('default', { mode: 'DryRun', pods });
 
 describe('of a cluster', () => {
   test('has the images that workloads want, if a policy needs them', async () => {
     const { store } = fixture.api;
-    store.apply(controller);
+    store.apply(controllerDeployment);
     store.apply(pinning);
     const without = await fixture.snapshot();
     expect(without.stderr).toMatch(
